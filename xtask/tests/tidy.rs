@@ -234,6 +234,24 @@ fn nothing_is_left_half_done() {
 }
 
 #[test]
+fn threads_are_started_in_one_place() {
+    // Where a limit refuses one, the standard library's panic left others waiting for ever.
+    let ways = ["thread::spawn(", "scope.spawn(", "thread::Builder"];
+    let mut found = Vec::new();
+    for Source { name, text, .. } in rust() {
+        let ours = name.starts_with("crates/") && !name.contains("test");
+        if !ours || name == "crates/seekwell-sys/src/thread.rs" {
+            continue;
+        }
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        if let Some(way) = ways.iter().find(|way| code.contains(*way)) {
+            found.push(format!("{name}: {way}"));
+        }
+    }
+    assert_none("threads that seekwell_sys::thread should start", &found);
+}
+
+#[test]
 fn nothing_names_a_folder_of_one_machine_or_a_registry() {
     let folders = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
     let hosts =

@@ -42,7 +42,9 @@ pub use labels::{Fingerprint, NotAFingerprint, UnknownData, signatures_of};
 pub use mounted::MountedAt;
 pub use opened_by::OpenedBy;
 pub use output::{OutputError, OutputFile, folder_of};
-pub use private::{create_private_dir, create_private_dir_all, make_private, open_private};
+pub use private::{
+    begins_with, create_private_dir, create_private_dir_all, make_private, open_private,
+};
 pub use read_only::{OpenedKind, ReadOnly, drop_cache, open_read_only};
 pub use refusal::Refusal;
 pub use reopen::{Way, by_descriptor};

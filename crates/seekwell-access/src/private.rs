@@ -1,10 +1,12 @@
 //! Folders and files of this user alone: kept runs hold serial numbers and mounts.
 
+use crate::by_descriptor;
 use crate::error::uid;
 use crate::scratch::is_regular;
 use rustix::fs::{Dir, Mode, OFlags};
+use rustix::io::Errno;
 use std::fs::{DirBuilder, File};
-use std::io;
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
@@ -30,12 +32,34 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
 /// symlink is not followed.
 ///
 /// # Errors
-/// As the kernel answers.
+/// As the kernel answers, and [`ErrorKind::InvalidInput`] for what is not a regular file.
 pub fn open_private(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?;
+    let new = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = match rustix::fs::open(path, new, Mode::RUSR | Mode::WUSR) {
+        Err(Errno::EXIST) => open_regular(path, OFlags::RDWR)?,
+        made => made?.into(),
+    };
     close_to_others(&file)?;
-    Ok(file.into())
+    Ok(file)
+}
+
+/// Whether a path names a regular file that begins with these bytes.
+pub fn begins_with(path: &Path, head: &[u8]) -> bool {
+    let mut found = vec![0; head.len()];
+    let read = open_regular(path, OFlags::RDONLY).and_then(|mut file| file.read_exact(&mut found));
+    read.is_ok() && found == head
+}
+
+/// Opens nothing but a regular file, and that without following a symlink: a FIFO would wait for
+/// its other end, and opening a device may act, as the kernel makes a loop device of its node.
+fn open_regular(path: &Path, access: OFlags) -> io::Result<File> {
+    let look = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let found = rustix::fs::open(path, look, Mode::empty())?;
+    if !is_regular(rustix::fs::fstat(&found)?.st_mode) {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(by_descriptor(&found), flags, Mode::empty())?.into())
 }
 
 /// Takes away what others may do with a folder of this user and the files in it, where that is

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use seekwell_access::OutputError;
 use seekwell_runs::StoreError;
+use seekwell_sys::thread::NoThread;
 use seekwell_sys::{Class, classify};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ pub enum FleetError {
     Output(#[from] OutputError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    NoThread(#[from] NoThread),
     #[error("{} is not a file of such an export: {reason}", path.display())]
     Damaged { path: PathBuf, reason: String },
     #[error("another process is exporting to {}; let it finish first", path.display())]
@@ -63,7 +66,7 @@ pub enum FleetError {
 
 classify!(FleetError {
     Usage: Address, Hosts, NoRuns, NoSuchLabel;
-    Refused: Io, Output, Damaged, Busy, Without, Roots, Empty, NewerSchema;
+    Refused: Io, Output, NoThread, Damaged, Busy, Without, Roots, Empty, NewerSchema;
     | Self::Read { source, .. } => Class::of_file(source),
     | Self::Store(error) => error.class(),
 });

@@ -12,6 +12,7 @@ use crate::target::{Target, TargetError, Until};
 use crate::units::Nanos;
 use crate::workload::{Generator, Next, Source, Workload, WorkloadError};
 use seekwell_sys::classify;
+use seekwell_sys::thread::NoThread;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Longest single wait for completions, so that a request to stop is seen soon.
@@ -72,7 +73,9 @@ pub enum EngineError {
     Workload(#[from] WorkloadError),
     #[error(transparent)]
     Target(#[from] TargetError),
-    #[error("starting a measuring thread failed")]
+    #[error(transparent)]
+    NoThread(#[from] NoThread),
+    #[error("a measuring thread ended early")]
     Thread,
     /// One that was to begin with it could not be set up.
     #[error("what was to run beside it could not be set up")]
@@ -83,6 +86,7 @@ classify!(EngineError {
     Refused: Thread, CalledOff;
     | Self::Workload(error) => error.class(),
     | Self::Target(error) => error.class(),
+    | Self::NoThread(error) => error.class(),
 });
 
 /// Runs one thread's share of a workload to its end.

@@ -12,6 +12,12 @@ pub enum JobError {
     /// A line is neither a section, nor an option, nor an `include`.
     #[error("{at}: found `{found}`; needed: {needed}")]
     Syntax { at: Origin, found: String, needed: &'static str },
+    /// A line of an included file, which may be any file that can be read: none of it is shown.
+    #[error(
+        "{at}: an included file holds options only, and this line is none; it is not shown, since \
+         the file may be no job file"
+    )]
+    Foreign { at: Origin },
     /// An `include` that would never end, or not soon.
     #[error("{at}: include of {file}: {why}")]
     Include { at: Origin, file: String, why: &'static str },
@@ -43,7 +49,7 @@ pub enum JobError {
 }
 
 classify!(JobError {
-    Usage: Syntax, Include, TooMany, UnknownOption, Refused, Value, NoJob;
+    Usage: Syntax, Foreign, Include, TooMany, UnknownOption, Refused, Value, NoJob;
     | Self::Read { source, .. } => Class::of_file(source),
 });
 

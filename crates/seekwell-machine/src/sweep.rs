@@ -7,6 +7,7 @@ use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Request;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
+use seekwell_sys::thread::start_scoped;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -52,8 +53,8 @@ pub fn sweep(
     })
 }
 
-/// Does work number 0 to before `count` on up to `threads` threads; gives the results in that
-/// order.
+/// Does work number 0 to before `count` on up to `threads` threads, or on as many as can be started
+/// and the caller's; gives the results in that order.
 pub(crate) fn on_threads<T: Send>(
     count: usize,
     threads: usize,
@@ -73,7 +74,7 @@ pub(crate) fn on_threads<T: Send>(
     };
     thread::scope(|scope| {
         for _ in 1..threads.min(count) {
-            scope.spawn(all);
+            let _ = start_scoped(scope, "model", all);
         }
         all();
     });

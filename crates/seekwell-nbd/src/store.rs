@@ -7,7 +7,8 @@
 
 use crate::protocol::Failure;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::FlockOperation;
+use seekwell_access::open_private;
 use seekwell_io::workload::below;
 use seekwell_sys::classify;
 use std::collections::{BTreeMap, VecDeque};
@@ -243,28 +244,11 @@ impl Store {
     /// process serves or that cannot be opened.
     pub fn in_file(path: &Path, size_bytes: u64) -> Result<Self, DataError> {
         let cannot = |source: io::Error| DataError::Open { path: path.to_path_buf(), source };
-        let flags = OFlags::RDWR
-            | OFlags::CREATE
-            | OFlags::NOFOLLOW
-            | OFlags::CLOEXEC
-            | OFlags::NONBLOCK
-            | OFlags::NOCTTY;
-        // What is there already is looked at before it is opened: opening some devices acts.
-        let kind = |mode| FileType::from_raw_mode(mode);
-        match rustix::fs::lstat(path) {
-            Ok(found) if kind(found.st_mode) != FileType::RegularFile => {
-                return Err(DataError::NoFile { path: path.to_path_buf() });
-            }
-            Ok(_) | Err(rustix::io::Errno::NOENT) => {}
-            Err(errno) => return Err(cannot(errno.into())),
-        }
-        let file = rustix::fs::open(path, flags, Mode::from_raw_mode(0o600))
-            .map_err(|errno| cannot(errno.into()))?;
-        let file = File::from(file);
+        let file = open_private(path).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => DataError::NoFile { path: path.to_path_buf() },
+            _ => cannot(error),
+        })?;
         let found = file.metadata().map_err(cannot)?;
-        if !found.is_file() {
-            return Err(DataError::NoFile { path: path.to_path_buf() });
-        }
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
             .map_err(|_| DataError::Served { path: path.to_path_buf() })?;
         match found.len() {

@@ -5,6 +5,8 @@ use pyo3::prelude::*;
 use rustix::process::getpid;
 use rustix::thread::gettid;
 use seekwell_io::engine::Control;
+use seekwell_sys::thread::start_scoped;
+use std::io;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -68,12 +70,13 @@ pub fn heeded<T: Send>(
 ) -> PyResult<T> {
     let (control, done, caller) = (Arc::default(), AtomicBool::new(false), thread::current());
     thread::scope(|scope| {
-        let worker = scope.spawn(|| {
+        let worker = start_scoped(scope, "work", || {
             let out = work(&control);
             done.store(true, Relaxed);
             caller.unpark();
             out
         });
+        let worker = worker.map_err(io::Error::from)?;
         let mut raised = Ok(());
         // A worker that panicked is finished and not done.
         while !done.load(Relaxed) && !worker.is_finished() {

@@ -16,6 +16,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use seekwell_io::request::Op;
+use seekwell_sys::thread::start;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{Format, Reading, contents, open_file};
 use seekwell_trace::source::{Tables, TraceSource};
@@ -191,7 +192,8 @@ fn on_thread(
     work: impl FnOnce(Give<'_>) -> Result<(), ArrowError> + Send + 'static,
 ) -> Receiver<Piece> {
     let (sender, receiver) = sync_channel(1);
-    thread::spawn(move || {
+    let told = sender.clone();
+    let started = start("batches", move || {
         let give = |batch: Option<RecordBatch>| {
             let more = batch.is_some();
             sender.send(Ok(batch)).is_ok() && more
@@ -201,6 +203,9 @@ fn on_thread(
             let _ = sender.send(Err(error));
         }
     });
+    if let Err(error) = started {
+        let _ = told.send(Err(external(error)));
+    }
     receiver
 }
 

@@ -8,6 +8,7 @@ use seekwell_machine::describe::{DescribeError, Provenance};
 use seekwell_machine::{Model, library};
 use seekwell_suites::load::{Load, PlayError};
 use seekwell_sys::classify;
+use seekwell_sys::thread::start_scoped;
 use seekwell_trace::shipped::Shipped;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -151,7 +152,11 @@ pub fn reproduce(
             progress(done.fetch_add(group.len(), Relaxed) + group.len(), rows.len());
         }
     };
-    std::thread::scope(|scope| (0..threads.max(1)).for_each(|_| drop(scope.spawn(work))));
+    std::thread::scope(|scope| {
+        // What cannot be started is done by the others.
+        (1..threads).for_each(|_| drop(start_scoped(scope, "model", work)));
+        work();
+    });
     if let Some(error) = lock(&failed).take() {
         return Err(error);
     }

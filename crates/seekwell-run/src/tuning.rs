@@ -8,5 +8,5 @@ mod measure;
 
 pub use auto::{AutoOptions, Goal, auto};
 pub use document::{AutoDocument, AutoOutcome, Confirmed, Screened};
-pub use iocost::{IOCOST_RUNTIME, IocostDocument, IocostOptions, IocostRun, iocost};
+pub use iocost::{IOCOST_RUNTIME, Influence, IocostDocument, IocostOptions, IocostRun, iocost};
 pub use measure::{Measured, MeasuredTrial, TrialEnd, Tried, measure};

@@ -21,6 +21,7 @@ use seekwell_fleet::{FleetError, Place};
 use seekwell_report::{Kept, ReportError, Served};
 use seekwell_runs::{RunEntry, Store};
 use seekwell_sys::classify;
+use seekwell_sys::thread::start;
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -190,7 +191,7 @@ impl Pages {
         }
         let pages = Arc::clone(self);
         // Where no thread is available, the connection is closed.
-        let _ = std::thread::Builder::new().name("reader".into()).spawn(move || {
+        let _ = start("reader", move || {
             let _counted = counted;
             pages.converse(stream);
         });

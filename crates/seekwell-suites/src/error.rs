@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use seekwell_access::AccessError;
 use seekwell_io::engine::EngineError;
 use seekwell_sys::classify;
+use seekwell_sys::thread::NoThread;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::replay::FitError;
 use std::io;
@@ -61,7 +62,9 @@ pub enum SuiteError {
     Blog(#[from] BlogError),
     #[error(transparent)]
     Play(#[from] PlayError),
-    #[error("starting a thread failed")]
+    #[error(transparent)]
+    NoThread(#[from] NoThread),
+    #[error("a thread of the suite ended early")]
     Thread,
     #[error("interrupted; what the suite made is removed")]
     Interrupted,
@@ -75,6 +78,7 @@ classify!(SuiteError {
     Interrupted: Interrupted;
     | Self::Sqlite(error) => error.class(),
     | Self::Web(error) => error.class(),
+    | Self::NoThread(error) => error.class(),
 });
 
 impl SuiteError {

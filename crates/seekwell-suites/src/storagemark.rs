@@ -17,6 +17,7 @@ use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
 use seekwell_io::target::{Engine, Real, Stamped};
 use seekwell_io::units::Nanos;
+use seekwell_sys::thread::start_scoped;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -186,19 +187,19 @@ fn play(stage: &Stage<'_>, disk: &Disk, playing: &Playing) -> Result<Measurement
     let (control, over) = (Control::new(STALL), AtomicBool::new(false));
     let whole = playing.on(&disk.medium).max(1);
     let measured = std::thread::scope(|scope| {
-        scope.spawn(|| {
+        start_scoped(scope, "progress", || {
             while !over.load(Relaxed) {
                 control.stop.fetch_or(stage.stop.load(Relaxed), Relaxed);
                 let done = control.requests.load(Relaxed) as f64 / whole as f64;
                 (stage.progress)(done.min(1.0));
                 std::thread::sleep(LOOK);
             }
-        });
+        })?;
         let (pace, rule) = ((Pace::RecordedDepth, 1.0), &mut Unlimited::default());
         let measured = playing.play(&disk.medium, pace, &mut target, rule, &control);
         over.store(true, Relaxed);
-        measured
-    });
+        Ok::<_, SuiteError>(measured)
+    })?;
     stage.go_on()?;
     Ok(measured?)
 }

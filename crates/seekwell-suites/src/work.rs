@@ -4,11 +4,13 @@
 use crate::error::{Describe, SuiteError};
 use crate::frame::Stage;
 use rustix::fs::{Advice, Mode, OFlags};
+use seekwell_io::gate::{Gate, Ticket};
 use seekwell_io::units::Nanos;
+use seekwell_sys::thread::{NoThread, start_scoped};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread::ScopedJoinHandle;
 
 /// No figure from less; a little more than the 0.5 s that are needed.
 pub const LEAST: Nanos = Nanos::from_millis(600);
@@ -74,17 +76,24 @@ pub fn prepared_together<P, T: Send>(
 ) -> Result<Vec<T>, SuiteError> {
     let (failed, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let group = WorkerGroup { stop, progress, failed, done, whole };
-    let barrier = Barrier::new(workers as usize);
-    let one = |worker: u32| {
-        let fail = |_: &SuiteError| group.failed.store(true, Relaxed);
-        let prepared = prepare(worker).inspect_err(fail);
-        barrier.wait();
-        work(prepared?, &group).inspect_err(fail)
+    let gate = Gate::default();
+    let one = |worker: u32, ticket: Ticket<'_>| {
+        let prepared = prepare(worker)?;
+        // Another that cannot begin says why.
+        let begins = ticket.pass().then_some(()).ok_or(SuiteError::Interrupted);
+        begins
+            .and_then(|()| work(prepared, &group))
+            .inspect_err(|_| group.failed.store(true, Relaxed))
     };
     let results: Vec<_> = std::thread::scope(|scope| {
         let one = &one;
-        let handles: Vec<_> = (0..workers).map(|w| scope.spawn(move || one(w))).collect();
-        handles.into_iter().map(|h| h.join().unwrap_or(Err(SuiteError::Thread))).collect()
+        let tickets: Vec<_> = (0..workers).map(|worker| (worker, gate.ticket())).collect();
+        let begin = |(worker, ticket)| start_scoped(scope, "worker", move || one(worker, ticket));
+        let threads: Vec<_> = tickets.into_iter().map(begin).collect();
+        let join = |thread: Result<ScopedJoinHandle<'_, _>, NoThread>| {
+            thread?.join().unwrap_or(Err(SuiteError::Thread))
+        };
+        threads.into_iter().map(join).collect()
     });
     let mut given = Vec::with_capacity(results.len());
     let mut first = None;

@@ -26,6 +26,7 @@ mod recording;
 mod sip;
 mod snapshot;
 mod stat;
+pub mod thread;
 mod tree;
 pub mod units;
 mod usb;

@@ -6,6 +6,7 @@
 //! again, and neither is anything in a folder in which [`ENOUGH`] did not: the kernel answers all
 //! files of a disk's queue under one lock, and who holds that may hold it for good.
 
+use crate::thread::start;
 use crate::view::{View, ViewError};
 use std::collections::HashSet;
 use std::io;
@@ -83,9 +84,7 @@ impl<V: View + 'static> Patient<V> {
 fn helper() -> Sender<Job> {
     let (jobs, todo): (Sender<Job>, Receiver<Job>) = channel();
     // Without a thread the receiver is dropped, and the first job sent says so.
-    let _ = std::thread::Builder::new()
-        .name("seekwell-view".into())
-        .spawn(move || todo.into_iter().for_each(|job| job()));
+    let _ = start("seekwell-view", move || todo.into_iter().for_each(|job| job()));
     jobs
 }
 

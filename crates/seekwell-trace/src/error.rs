@@ -1,6 +1,7 @@
 //! What can be wrong with a trace.
 
 use seekwell_access::OutputError;
+use seekwell_sys::thread::NoThread;
 use seekwell_sys::{Class, classify};
 use std::fmt;
 use std::path::PathBuf;
@@ -97,13 +98,15 @@ pub enum TraceError {
     #[error("interrupted")]
     Interrupted,
     #[error(transparent)]
+    NoThread(#[from] NoThread),
+    #[error(transparent)]
     Capture(#[from] crate::capture::error::CaptureError),
 }
 
 classify!(TraceError {
     Usage: Pipe, Malformed, Damaged, NoColumn, Known, TooManyFiles, OtherClock, Truncated,
         Unrecognised, Inexpressible;
-    Refused: Output;
+    Refused: Output, NoThread;
     Interrupted: Interrupted;
     | Self::Io { source, .. } => Class::of_file(source),
     | Self::Capture(error) => error.class(),

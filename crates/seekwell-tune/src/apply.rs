@@ -7,6 +7,7 @@
 
 use crate::setting::{Stage, Values};
 use crate::writer::Writer;
+use seekwell_sys::thread::start_with_stack;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -170,15 +171,14 @@ impl Applier {
         let (tell, told) = sync_channel(1);
         let done = Arc::new(AtomicBool::new(false));
         let (writer, at_end) = (Arc::clone(&self.writer), Arc::clone(&done));
-        let thread = std::thread::Builder::new().name("write".into()).stack_size(STACK);
-        let spawned = thread.spawn(move || {
+        let spawned = start_with_stack("write", STACK, move || {
             let result = act(&*writer);
             at_end.store(true, Ordering::Release);
             // Nobody waits any more when the time was up.
             let _ = tell.send(result);
         });
         if let Err(error) = spawned {
-            return Err(WriteError::Refused { error: format!("no thread: {error}") });
+            return Err(WriteError::Refused { error: error.to_string() });
         }
         match told.recv_timeout(limit) {
             Ok(result) => result,

@@ -246,12 +246,14 @@ impl JournalState {
             || self.outcome().is_some_and(|o| !o.complete())
     }
 
-    /// The result of the last rollback.
+    /// The result of the last rollback, where it was not forgotten since.
     pub fn outcome(&self) -> Option<&RestoreOutcome> {
-        self.entries.iter().rev().find_map(|e| match e {
-            JournalEntry::Ended { outcome } => Some(outcome),
+        let last = self.entries.iter().rev().find_map(|e| match e {
+            JournalEntry::Ended { outcome } => Some(Some(outcome)),
+            JournalEntry::Forgotten { .. } => Some(None),
             _ => None,
-        })
+        });
+        last.flatten()
     }
 
     pub fn reason(&self) -> Option<&Reason> {

@@ -4,6 +4,7 @@ use crate::apply::{Change, Difference, Limits, RestoreOutcome};
 use crate::conflict::Other;
 use crate::disk::{Identity, Machine};
 use crate::error::TuneError;
+use crate::guard;
 use crate::journal::{JournalState, Phase, TrialFiles};
 use crate::setting::Risk;
 use seekwell_sys::View;
@@ -74,6 +75,8 @@ pub struct Undone {
     pub schema: String,
     pub disk: Identity,
     pub outcome: RestoreOutcome,
+    /// The disk is gone: nothing was written.
+    pub gone: bool,
     pub rule_removed: Option<PathBuf>,
     /// What else there is to know.
     pub notes: Vec<String>,
@@ -96,6 +99,8 @@ pub struct TrialStatus {
     pub rule: Option<PathBuf>,
     /// Who else sets the same settings.
     pub others: Vec<Other>,
+    /// The disk is gone.
+    pub gone: bool,
     /// What else there is to know.
     pub notes: Vec<String>,
 }
@@ -107,16 +112,24 @@ pub struct Unfinished {
     pub journal: PathBuf,
     /// What was being set.
     pub keys: Vec<String>,
+    /// The disk is gone.
+    pub gone: bool,
 }
 
 impl std::fmt::Display for Unfinished {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "a trial of {} on {} was cut off and not put back; `seekwell tune undo` does it",
-            self.keys.join(", "),
-            self.disk.name
-        )
+        let (keys, disk) = (self.keys.join(", "), &self.disk.name);
+        match self.gone {
+            false => write!(
+                f,
+                "a trial of {keys} on {disk} was cut off and not put back; `seekwell tune undo` \
+                 does it"
+            ),
+            true => write!(
+                f,
+                "{disk}, on which {keys} was tried, is gone; `seekwell tune undo` clears the trial"
+            ),
+        }
     }
 }
 
@@ -126,7 +139,8 @@ impl std::fmt::Display for Unfinished {
 /// # Errors
 /// [`TuneError`] when that cannot be told.
 pub fn unfinished(run_dir: &Path) -> Result<Option<Unfinished>, TuneError> {
-    let here = Machine::read(&seekwell_sys::Live::system());
+    let view = seekwell_sys::Live::system();
+    let here = Machine::read(&view);
     let hidden = |source| TuneError::Hidden { path: run_dir.to_path_buf(), source };
     for files in TrialFiles::all(run_dir).map_err(hidden)? {
         let cut_off = |s: &JournalState| s.unfinished() && s.begin.machine == here;
@@ -136,6 +150,7 @@ pub fn unfinished(run_dir: &Path) -> Result<Option<Unfinished>, TuneError> {
         // Between the first look and the lock a guard may have ended well.
         if let Some(state) = files.state()?.filter(cut_off) {
             return Ok(Some(Unfinished {
+                gone: guard::is_gone(&view, &state.begin.disk),
                 disk: state.begin.disk,
                 journal: files.journal(),
                 keys: state.begin.changes.into_iter().map(|c| c.key).collect(),

@@ -18,6 +18,23 @@ use cli::fleet::FleetCommand;
 use cli::{Cli, Command, PushTo};
 use context::Context;
 use exit::CommandError;
+use seekwell_sys::thread::start_with_stack;
+use std::panic::resume_unwind;
+
+/// Commands run on a stack of this size: that of the first thread is bound by `ulimit -s`, and a
+/// small one does not hold the parsing of the command line.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Does work on a thread with a stack of a known size, and waits for it.
+pub fn on_own_stack(work: impl FnOnce() -> Exit + Send + 'static) -> Exit {
+    match start_with_stack("seekwell", STACK_BYTES, work) {
+        Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        Err(error) => {
+            context::note(&error.to_string());
+            Exit::Refused
+        }
+    }
+}
 
 /// Runs one command line to its end and says how it ended. Errors are printed on standard error.
 pub fn run(cli: Cli) -> Exit {

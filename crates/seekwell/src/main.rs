@@ -5,5 +5,5 @@ use seekwell::cli::Cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    seekwell::run(Cli::parse()).into()
+    seekwell::on_own_stack(|| seekwell::run(Cli::parse())).into()
 }

@@ -4,6 +4,7 @@
 use rustix::process::{Resource, getrlimit};
 use seekwell_io::engine::Control;
 use seekwell_io::units::binary;
+use seekwell_sys::thread::start;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use std::io;
@@ -25,7 +26,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// When the handlers cannot be installed.
 pub fn watch(control: Arc<Control>) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-    std::thread::Builder::new().name("signals".into()).spawn(move || {
+    start("signals", move || {
         for _ in signals.forever() {
             if !control.stop.swap(true, Relaxed) {
                 continue;

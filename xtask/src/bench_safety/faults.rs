@@ -45,23 +45,71 @@ fn clean(ended: &Ended, dir: &Path) -> Result<(), String> {
     if left.is_empty() { Ok(()) } else { Err(format!("left behind: {}", left.join(", "))) }
 }
 
-const LIMITS: [&str; 9] = [
+const LIMITS: [&str; 7] = [
     "--memlock=0",
     "--fsize=1048576",
     "--fsize=0",
     "--nofile=16",
     "--nproc=1",
-    "--as=67108864",
-    "--stack=65536",
     "--core=0",
     "--cpu=1",
 ];
 
+/// Limits on memory and on the first thread's stack, which every command is held to; the short form
+/// takes the first of each.
+const MEMORY_KIB: [u64; 8] =
+    [200_000, 60_000, 100_000, 130_000, 160_000, 250_000, 400_000, 1_000_000];
+const STACK_KIB: [u64; 4] = [128, 64, 256, 512];
+
+/// `DIR` is a folder to measure in.
+const MEASURING: [&[&str]; 2] = [
+    &["bench", "--rw=randrw", "--size=64m", "--runtime=600ms", "--on=DIR"],
+    &["bench", "--suite=fsmark", "--quick", "--on=DIR"],
+];
+const EVERY: [&[&str]; 21] = [
+    MEASURING[0],
+    MEASURING[1],
+    &["--help"],
+    &["bench", "--help"],
+    &["bench", "--suite=commit", "--quick", "--on=DIR"],
+    &["bench", "--suite=threaded", "--quick", "--on=DIR"],
+    &["bench", "--on=null", "--iodepth=8", "--numjobs=16", "--runtime=600ms"],
+    &["bench", "--on=DIR", "--engine=threads", "--iodepth=64", "--size=64m", "--runtime=600ms"],
+    &["checkup", "--quick", "nvme-ssd.toml"],
+    &["checkup", "--quick", "DIR", "-o", "DIR/page.html"],
+    &["compare", "last", "last"],
+    &["inspect", "--json"],
+    &["machine", "check", "nvme-ssd.toml"],
+    &["machine", "list"],
+    &["replay", "db-heavy", "--on=DIR", "--mode=depth", "--size=64m", "--fit=modulo"],
+    &["report", "last", "-o", "DIR/page.html", "--force"],
+    &["reproduce", "R4"],
+    &["runs", "list"],
+    &["runs", "reindex"],
+    &["trace", "list"],
+    &["tune", "status"],
+];
+
 /// Under every limit at once: mostly they wait for their time to be over.
 fn limits(rig: &Rig, section: &mut Section) {
-    let all = std::thread::scope(|scope| {
-        let tries = LIMITS.map(|limit| (limit, scope.spawn(move || limited(rig, limit))));
-        tries.map(|(limit, tried)| (limit, tried.join().unwrap_or(Err("panicked".to_owned()))))
+    let every: Vec<_> = EVERY.into_iter().step_by(if rig.quick { 2 } else { 1 }).collect();
+    let steps = |all: &[u64], name: &str| {
+        let all = all.iter().take(if rig.quick { 1 } else { all.len() });
+        all.map(|kib| (format!("--{name}={}", kib << 10), every.clone())).collect::<Vec<_>>()
+    };
+    let mut limits = LIMITS.map(|limit| (limit.to_owned(), MEASURING.to_vec())).to_vec();
+    limits.extend(steps(&MEMORY_KIB, "as"));
+    limits.extend(steps(&STACK_KIB, "stack"));
+    let all: Vec<_> = std::thread::scope(|scope| {
+        let begin = |(limit, commands): (String, Vec<&'static [&'static str]>)| {
+            let under = limit.clone();
+            (limit, scope.spawn(move || limited(rig, &under, &commands)))
+        };
+        let tries: Vec<_> = limits.into_iter().map(begin).collect();
+        let end = |tried: std::thread::ScopedJoinHandle<'_, _>| {
+            tried.join().unwrap_or(Err("panicked".to_owned()))
+        };
+        tries.into_iter().map(|(limit, tried)| (limit, end(tried))).collect()
     });
     for (limit, outcomes) in all {
         match outcomes {
@@ -73,29 +121,31 @@ fn limits(rig: &Rig, section: &mut Section) {
     }
 }
 
-type Outcome = (&'static str, Result<(), String>);
+type Outcome = (String, Result<(), String>);
 
-/// Two commands in a folder of their own.
-fn limited(rig: &Rig, limit: &str) -> Result<Vec<Outcome>, String> {
+/// Commands in a folder of their own.
+fn limited(rig: &Rig, limit: &str, commands: &[&[&str]]) -> Result<Vec<Outcome>, String> {
     let own = rig.folder(&format!("limit{limit}")).map_err(|e| e.to_string())?;
     let (dir, runs) = (own.join("data"), own.join("runs"));
     fs::create_dir(&dir).map_err(|e| e.to_string())?;
-    let suite = ["bench", "--suite=fsmark", "--quick"];
     let mut outcomes = Vec::new();
-    for (what, words) in [("bench", &BENCH[..]), ("suite fsmark", &suite)] {
+    for words in commands {
         let mut command = Command::new("prlimit");
         rig.at_home(&mut command).env("SEEKWELL_RUNS", &runs).arg(limit).arg("--");
-        command.arg(&rig.seekwell).args(words).arg("--on").arg(&dir);
+        command.arg(&rig.seekwell);
+        command.args(words.iter().map(|word| word.replace("DIR", &dir.display().to_string())));
         let ended = rig.finish(&mut command).map_err(|e| e.to_string())?;
-        if ended.code() == Some(127) {
-            return Err("prlimit is not installed".to_owned());
+        if ended.err.starts_with("prlimit: ") || ended.err.contains("loading shared libraries") {
+            return Err(ended.err.trim().to_owned());
         }
-        // Below what the loader and the runtime need, no program starts; a limit of processor time
-        // ends one by a signal, as it is meant to.
-        let starts = ["--as", "--stack", "--cpu"].iter().any(|s| limit.starts_with(s));
-        if !starts || ended.documented().is_ok() {
-            outcomes.push((what, clean(&ended, &dir)));
+        // A limit of processor time ends a program by a signal, as it is meant to, and so does the
+        // allocator one that has no memory; what they leave, the next one removes.
+        let by_limit = ended.err.contains("memory allocation of") || limit.starts_with("--cpu");
+        if by_limit && ended.status.is_some_and(|s| s.code().is_none()) {
+            continue;
         }
+        let _ = fs::remove_file(dir.join("page.html"));
+        outcomes.push((words.join(" "), clean(&ended, &dir)));
     }
     Ok(outcomes)
 }

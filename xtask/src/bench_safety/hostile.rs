@@ -1,9 +1,11 @@
 //! Files that nobody should trust, given to every command that reads one.
 
 use super::Section;
-use super::rig::{Rig, tool};
+use super::rig::{Rig, tool, tree};
 use crate::{Failure, root};
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 /// Where good files of a kind lie in the working tree, and the commands that read one: FILE is its
@@ -82,7 +84,10 @@ pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
             }
         }
     }
-    odd(rig, section, &dir)
+    odd(rig, section, &dir)?;
+    labels(rig, section)?;
+    includes(rig, section, &dir)?;
+    outputs(rig, section)
 }
 
 fn seeds(folder: &Path, quick: bool) -> Option<Vec<PathBuf>> {
@@ -202,4 +207,141 @@ fn interrupted(child: std::process::Child) -> Result<Result<(), String>, Failure
     }
     let ended = super::rig::Ended { status, out: String::new(), err: String::new() };
     Ok(ended.documented())
+}
+
+/// Commands that write one file, OUT, and what follows the name they are given; IN is a trace.
+const WRITERS: [(&[&str], &str); 19] = [
+    (&["report", "last", "-o", "OUT"], ""),
+    (&["report", "last", "--textfile", "OUT"], ""),
+    (&["checkup", "--quick", "--no-keep", MODEL, "-o", "OUT"], ""),
+    (&["compare", "last", "last", "-o", "OUT"], ""),
+    (&["compare", "last", "last", "--phoronix", "OUT"], ""),
+    (&["reproduce", "R4", "-o", "OUT"], ""),
+    (&["fleet", "report", "-o", "OUT"], ""),
+    (&["machine", "fit", "last", "-o", "OUT"], ""),
+    (&["machine", "plan", MODEL, "--workload=db-heavy", "--limit=p99=1s", "-o", "OUT"], ""),
+    (&["machine", "serve", MODEL, "--nbd=127.0.0.1:0", "--data", "OUT"], ""),
+    (&["inspect", "/", "--save", "OUT"], ""),
+    (&["inspect", "/", "--textfile", "OUT"], ""),
+    (&["trace", "stats", "IN", "-o", "OUT"], ""),
+    (&["trace", "convert", "IN", "OUT", "--to=csv"], ""),
+    (&["trace", "cut", "IN", "OUT", "--to=seekwell"], ""),
+    (&["trace", "convert", "IN", "OUT", "--to=iolog"], ""),
+    (&["bench", "--on=null", "--runtime=600ms", "--textfile", "OUT"], ""),
+    (&["bench", "--on=null", "--runtime=600ms", "--write-logs", "OUT"], "_bw.1.log"),
+    (&["bench", "--on=null", "--rw=read", "--output-dir", "OUT"], "/read-1-1.json"),
+];
+const MODEL: &str = "p4sbe-ich8-ahci.toml";
+
+/// What an output must neither replace nor open; the loop device of the last is not there.
+const PLACES: [&str; 8] = [
+    "FIFO",
+    "loop device",
+    "socket",
+    "null device",
+    "link",
+    "dangling link",
+    "folder",
+    "full device",
+];
+
+fn outputs(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
+    rig.run(["checkup", "--quick", MODEL])?.ended_with(0)?;
+    let trace = root().join("fuzz/seeds/trace/msr").display().to_string();
+    let spare =
+        (512..).find(|n| !Path::new(&format!("/sys/block/loop{n}")).exists()).unwrap_or(512);
+    let made = PathBuf::from(format!("/sys/block/loop{spare}"));
+    for (number, (words, end)) in WRITERS.iter().enumerate() {
+        for (turn, place) in PLACES.iter().enumerate() {
+            // The short form spreads the places over the commands, but tries the worst on each.
+            if rig.quick && turn != 0 && turn != 1 + number % (PLACES.len() - 1) {
+                continue;
+            }
+            let dir = rig.folder("outputs")?;
+            let out = dir.join("out").display().to_string();
+            let path = PathBuf::from(format!("{out}{end}"));
+            let Some(_kept) = planted(&path, place, spare) else {
+                section.leave_out(place, "no device nodes without root");
+                continue;
+            };
+            let before = tree(&dir)?;
+            for force in [&[][..], &["--force"]].into_iter().take(if rig.quick { 1 } else { 2 }) {
+                let put = |word: &&str| word.replace("OUT", &out).replace("IN", &trace);
+                if words.contains(&"serve") && !force.is_empty() {
+                    continue;
+                }
+                let ended = rig.run(words.iter().chain(force).map(put))?;
+                let same = if tree(&dir)? == before { Ok(()) } else { Err("changed".to_owned()) };
+                let asleep =
+                    if made.exists() { Err(format!("made {}", made.display())) } else { Ok(()) };
+                let what = format!("{} {} onto a {place}", words.join(" "), force.join(""));
+                section.count(&what, ended.ended_with(3).and(same).and(asleep));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts something that is no regular file in a place, with what must live as long.
+fn planted(path: &Path, kind: &str, spare: u32) -> Option<Option<UnixListener>> {
+    let folder = path.parent()?;
+    fs::create_dir_all(folder).ok()?;
+    let victim = folder.join("victim");
+    fs::write(&victim, "theirs").ok()?;
+    let text = path.to_str()?;
+    let node = |words: &[&str]| tool("mknod", [&[text], words].concat()).ok();
+    match kind {
+        "FIFO" => drop(node(&["p"])?),
+        "loop device" => drop(node(&["b", "7", &spare.to_string()])?),
+        "null device" => drop(node(&["c", "1", "3"])?),
+        "full device" => drop(node(&["c", "1", "7"])?),
+        "link" => symlink(victim, path).ok()?,
+        "dangling link" => symlink("nowhere", path).ok()?,
+        "folder" => fs::create_dir(path).ok()?,
+        _ => return Some(Some(UnixListener::bind(path).ok()?)),
+    }
+    Some(None)
+}
+
+/// Labels too long to be typed, and one that an earlier version kept.
+fn labels(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
+    for (length, status) in [(200, 0), (201, 2), (5_000, 2), (100_000, 2)] {
+        let label = "x".repeat(length);
+        let ended = rig.run(["bench", "--on", MODEL, "--runtime=600ms", "--label", &label])?;
+        section.count(&format!("a label of {length} characters"), ended.ended_with(status));
+    }
+    for length in [400_000, 4_000_000] {
+        let place = rig.folder("labels")?;
+        let at = |words: &[&str]| rig.finish(rig.command(words).env("SEEKWELL_RUNS", &place));
+        at(&["bench", "--on", MODEL, "--runtime=600ms", "--label=MARKED"])?.ended_with(0)?;
+        let bundle = fs::read_dir(&place)?.flatten().map(|e| e.path().join("run.json"));
+        let document = bundle.into_iter().find(|path| path.exists()).ok_or("no kept run")?;
+        let text = fs::read_to_string(&document)?.replace("MARKED", &"x".repeat(length));
+        fs::write(&document, text)?;
+        for words in [&["runs", "reindex"][..], &["runs", "list"], &["runs", "list", "--json"]] {
+            let what = format!("{} over a label of {length} characters", words.join(" "));
+            section.count(&what, at(words)?.ended_with(0));
+        }
+    }
+    Ok(())
+}
+
+/// Job files that include what is none: no word of it is shown.
+fn includes(rig: &mut Rig, section: &mut Section, dir: &Path) -> Result<(), Failure> {
+    let (job, secret) = (dir.join("includes.fio"), dir.join("secret"));
+    for line in ["root:WORD:19000:0:::", "WORD", "password=WORD", "[WORD]", "WORD=1\nrw=read"] {
+        fs::write(&secret, format!("{line}\n"))?;
+        for text in ["include PATH\n[a]\n", "[a]\ninclude PATH\n", "[global]\ninclude PATH\n[a]\n"]
+        {
+            fs::write(&job, text.replace("PATH", &secret.display().to_string()))?;
+            for how in [&["--show"][..], &["--on=null"]] {
+                let words = ["bench", job.to_str().unwrap_or_default()];
+                let ended = rig.run(words.iter().chain(how))?;
+                let shown = ended.out.contains("WORD") || ended.err.contains("WORD");
+                let kept = if shown { Err(format!("shows it: {}", ended.err)) } else { Ok(()) };
+                section.count(&format!("include of {line:?}"), ended.ended_with(2).and(kept));
+            }
+        }
+    }
+    Ok(())
 }

@@ -101,6 +101,10 @@ fn nothing_but_a_regular_file_is_ever_replaced() {
             let error = OutputFile::check(&at(name), force).unwrap_err().to_string();
             assert!(error.contains(&format!("is a {kind}")), "{error}");
         }
+        // Neither waits for the other end of a FIFO, nor follows a link.
+        assert!(!crate::begins_with(&at(name), b""), "{name}");
+        let error = crate::open_private(&at(name)).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput, "{name}");
     }
     for path in [at("folder/"), at("folder/.."), at("new/")] {
         assert!(OutputFile::check(&path, true).is_err(), "{path:?}");

@@ -21,6 +21,7 @@ use seekwell_runs::{
     Detail, Filter, Listing, Measured, RunDocument, RunEntry, RunKind, RunState, Runs, Spread,
     Status, StoreError, read,
 };
+use seekwell_sys::thread::start;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -28,7 +29,6 @@ use std::io::Write;
 use std::iter::successors;
 use std::path::Path;
 use std::sync::mpsc::channel;
-use std::thread::spawn;
 use std::time::Duration;
 use tls::Tls;
 
@@ -147,13 +147,13 @@ impl Database {
         let limit = config.get_connect_timeout().copied().unwrap_or_default() * hosts;
         let (tell, told) = channel();
         // The library waits for ever for a server that accepts and says nothing.
-        spawn(move || {
+        start("connect", move || {
             let connected = config.connect(tls).and_then(|mut client| {
                 client.batch_execute("SET lock_timeout = '30s'")?;
                 Ok(client)
             });
             let _ = tell.send(connected);
-        });
+        })?;
         let Ok(connected) = told.recv_timeout(limit + Duration::from_secs(1)) else {
             let reason = format!("no answer within {} s", limit.as_secs());
             return Err(StoreError::Database { store: name, reason }.into());

@@ -13,6 +13,7 @@ use crate::error::FleetError;
 use jiff::Timestamp;
 use seekwell_io::engine::Control;
 use seekwell_runs::{Detail, RunDocument, Store, StoreError};
+use seekwell_sys::thread::start_scoped;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
@@ -156,19 +157,25 @@ impl Fleet<'_> {
             while !waiting.is_empty() || busy.hosts > 0 {
                 if self.control.stop.load(Relaxed) {
                     for number in waiting.drain(..) {
-                        tell(News::Done(number, Box::new(Visit::never_begun())));
+                        let visit = Visit::never_begun(Outcome::Stopped, String::new());
+                        tell(News::Done(number, Box::new(visit)));
                     }
                 }
                 waiting.retain(|&number| {
                     let free = busy.hosts < self.jobs && busy.admits(&hosts[number]);
                     if free {
                         busy.count(&hosts[number], true);
-                        let send = send.clone();
-                        scope.spawn(move || {
-                            let at = |stage| drop(send.send(News::At(number, stage)));
+                        let tell = send.clone();
+                        let begun = start_scoped(scope, "host", move || {
+                            let at = |stage| drop(tell.send(News::At(number, stage)));
                             let visit = Box::new(session::visit(self, &hosts[number], &at));
-                            let _ = send.send(News::Done(number, visit));
+                            let _ = tell.send(News::Done(number, visit));
                         });
+                        if let Err(why) = begun {
+                            let why = why.to_string();
+                            let visit = Visit::never_begun(Outcome::Unreachable, why);
+                            let _ = send.send(News::Done(number, Box::new(visit)));
+                        }
                     }
                     !free
                 });
@@ -184,14 +191,8 @@ impl Fleet<'_> {
 }
 
 impl Visit {
-    const fn never_begun() -> Self {
-        Self {
-            outcome: Outcome::Stopped,
-            said: String::new(),
-            output: String::new(),
-            runs: Vec::new(),
-            took: Duration::ZERO,
-        }
+    const fn never_begun(outcome: Outcome, said: String) -> Self {
+        Self { outcome, said, output: String::new(), runs: Vec::new(), took: Duration::ZERO }
     }
 }
 

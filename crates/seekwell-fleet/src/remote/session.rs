@@ -4,6 +4,7 @@ use super::{Fleet, Host, Outcome, Stage, Visit};
 use crate::error::FleetError;
 use seekwell_runs::read::{self, MAX_DETAIL_BYTES, MAX_RUN_BYTES};
 use seekwell_runs::{Detail, RunDocument};
+use seekwell_sys::thread::start_scoped;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -104,13 +105,20 @@ fn converse(
     };
     let (send, words) = channel();
     let ended = std::thread::scope(|scope| {
-        scope.spawn(move || listen(BufReader::new(out), &send));
-        let said = scope.spawn(move || last_lines(BufReader::new(err)));
+        let listens = start_scoped(scope, "listen", move || listen(BufReader::new(out), &send));
+        let said = listens
+            .and_then(|_| start_scoped(scope, "said", move || last_lines(BufReader::new(err))));
         let mut talk = Talk { fleet, words, begun, told: None, timed_out: false };
-        let outcome = talk.through(child, stage, visit);
+        let outcome = match said {
+            Ok(_) => talk.through(child, stage, visit),
+            Err(_) => Outcome::Unreachable,
+        };
         let _ = child.kill();
         let _ = child.wait();
-        visit.said = said.join().unwrap_or_default();
+        visit.said = match said {
+            Ok(said) => said.join().unwrap_or_default(),
+            Err(why) => why.to_string(),
+        };
         outcome
     });
     if let Outcome::Damaged(why) = &ended {

@@ -8,7 +8,9 @@ use crate::request::{Completion, Request};
 use crate::target::Target;
 use crate::units::Nanos;
 use crate::workload::{Generator, Next, Source, Workload};
+use seekwell_sys::thread::{NoThread, start_scoped};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::ScopedJoinHandle;
 
 /// Runs all threads of a workload, each on a target of its own that `open` makes on that thread,
 /// and adds up what they measured. Threads begin together once all targets are open, and none
@@ -78,7 +80,7 @@ fn through_one_gate(
             // Tickets of a workload that cannot be run are dropped, which calls the others off.
             workloads[number].check()?;
             let begin = |(thread, ticket)| {
-                scope.spawn(move || {
+                start_scoped(scope, "measure", move || {
                     sharpen_timers();
                     one(number, thread, ticket)
                 })
@@ -86,11 +88,14 @@ fn through_one_gate(
             Ok::<_, EngineError>((0..).zip(tickets).map(begin).collect::<Vec<_>>())
         };
         let begun: Vec<_> = tickets.into_iter().enumerate().map(begin).collect();
-        let total = |threads: Result<Vec<std::thread::ScopedJoinHandle<'_, _>>, _>| {
+        let join = |thread: Result<ScopedJoinHandle<'_, _>, NoThread>| {
+            thread?.join().unwrap_or(Err(EngineError::Thread))
+        };
+        let total = |threads: Result<Vec<_>, _>| {
             let mut total: Option<Measurement> = None;
             let mut failed = None;
-            for handle in threads? {
-                match (&mut total, handle.join().unwrap_or(Err(EngineError::Thread))) {
+            for thread in threads? {
+                match (&mut total, join(thread)) {
                     (_, Err(error)) => failed = failed.or(Some(error)),
                     (Some(sum), Ok(Some(measured))) => sum.merge(measured),
                     (None, Ok(measured)) => total = measured,

@@ -26,6 +26,7 @@ use crate::measurement::Issuer;
 use crate::request::{Completion, Tagged};
 use crate::units::Nanos;
 use seekwell_sys::classify;
+use seekwell_sys::thread::NoThread;
 use serde::{Deserialize, Serialize};
 
 /// How requests are issued to a real target.
@@ -128,6 +129,8 @@ pub enum TargetError {
     RingRefused { errno: i32 },
     #[error("{what} failed: {}", describe(*errno))]
     Setup { what: &'static str, errno: i32 },
+    #[error(transparent)]
+    NoThread(#[from] NoThread),
     #[error("{what} failed: {}", describe(*errno))]
     Io { what: &'static str, errno: i32 },
     /// The kernel reports no atomic writes, or not of this length.
@@ -157,7 +160,7 @@ pub enum TargetError {
 }
 
 classify!(TargetError {
-    Refused: RingRefused, Setup, Io, NotAtomic, NotUncached, NotPolled;
+    Refused: RingRefused, Setup, NoThread, Io, NotAtomic, NotUncached, NotPolled;
     Usage: NoKernel, NoRingToPoll;
 });
 

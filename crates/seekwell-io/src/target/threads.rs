@@ -9,6 +9,7 @@ use crate::clock::Clock;
 use crate::measurement::Issuer;
 use crate::request::{Completion, Op, Tagged};
 use crate::units::Nanos;
+use seekwell_sys::thread::start;
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -87,9 +88,7 @@ impl<P: Payload> Threads<P> {
         let mut target = Self::calls(files, depth, max_bytes, payload)?;
         for _ in 0..if depth > 1 { depth } else { 0 } {
             let shared = Arc::clone(&target.shared);
-            let builder = std::thread::Builder::new().name("seekwell-io".into());
-            let worker = builder.spawn(move || shared.serve());
-            target.workers.push(worker.map_err(setup("starting an I/O thread"))?);
+            target.workers.push(start("seekwell-io", move || shared.serve())?);
         }
         Ok(target)
     }

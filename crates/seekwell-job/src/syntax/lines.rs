@@ -3,6 +3,7 @@
 use super::{Section, Written};
 use crate::error::{JobError, shortened};
 use crate::job::Origin;
+use crate::options::find;
 use crate::surroundings::{MOST_BYTES, Surroundings};
 use std::path::{Path, PathBuf};
 
@@ -68,11 +69,18 @@ impl Reader<'_> {
         if line.is_empty() {
             return Ok(());
         }
+        if let Some(file) = line.strip_prefix("include").filter(|f| f.starts_with([' ', '\t'])) {
+            return self.include(file.trim(), &at);
+        }
+        let (name, value) = match line.split_once('=') {
+            Some((name, value)) => (name.trim(), Some(value.trim().to_owned())),
+            None => (line, None),
+        };
+        if included && find(name).is_none() {
+            return Err(JobError::Foreign { at });
+        }
         let bad = |needed| JobError::Syntax { at: at.clone(), found: shortened(line), needed };
         if let Some(rest) = line.strip_prefix('[') {
-            if included {
-                return Err(bad("options only: an included file has no sections"));
-            }
             let (name, after) = rest.rsplit_once(']').ok_or_else(|| bad("] at the end"))?;
             if name.trim().is_empty() || !after.is_empty() {
                 return Err(bad("a name in brackets and nothing after them"));
@@ -80,17 +88,10 @@ impl Reader<'_> {
             self.sections.push(Section { name: name.trim().to_owned(), at, options: Vec::new() });
             return Ok(());
         }
-        if let Some(file) = line.strip_prefix("include").filter(|f| f.starts_with([' ', '\t'])) {
-            return self.include(file.trim(), &at);
-        }
         let section = self
             .sections
             .last_mut()
             .ok_or_else(|| bad("a section such as [job1] or [global] before the first option"))?;
-        let (name, value) = match line.split_once('=') {
-            Some((name, value)) => (name.trim(), Some(value.trim().to_owned())),
-            None => (line, None),
-        };
         section.options.push(Written { name: name.to_owned(), value, at });
         Ok(())
     }

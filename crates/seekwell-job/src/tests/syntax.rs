@@ -50,9 +50,13 @@ fn an_included_file_is_looked_for_beside_the_one_that_includes_it() {
     std::fs::write(file("part/more.fio"), "include common.fio\n").unwrap();
     let said = parse_files(&[file("top.fio")], &Surroundings::here()).unwrap_err().to_string();
     assert!(said.contains("part/more.fio:1: include of common.fio: it includes itself"), "{said}");
-    std::fs::write(file("part/more.fio"), "[b]\n").unwrap();
-    let said = parse_files(&[file("top.fio")], &Surroundings::here()).unwrap_err().to_string();
-    assert!(said.contains("an included file has no sections"), "{said}");
+    // `include` of the passwords' file showed its first line.
+    for foreign in ["[secret]", "secret", "root:secret:19000:0:::", "secret=1"] {
+        std::fs::write(file("part/more.fio"), format!("iodepth=3\n{foreign}\n")).unwrap();
+        let said = parse_files(&[file("top.fio")], &Surroundings::here()).unwrap_err().to_string();
+        assert!(said.contains("part/more.fio:2: an included file holds options only"), "{said}");
+        assert!(!said.contains("secret"), "{said}");
+    }
 }
 
 #[test]

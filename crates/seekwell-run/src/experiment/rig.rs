@@ -15,10 +15,11 @@ use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
 use seekwell_stats::Arm;
+use seekwell_sys::thread::start;
 use seekwell_sys::{View, path_text};
 use seekwell_tune::Disk;
 use seekwell_tune::guard::Health;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -78,24 +79,24 @@ impl ThisMachine<'_> {
             said,
         };
         let letter = if which == Arm::A { "a" } else { "b" };
-        let child = Command::new("/bin/sh")
+        let not_begun = |e: io::Error| failed(format!("could not be started: {e}"), String::new());
+        let (mut read, write) = io::pipe().map_err(not_begun)?;
+        // Read beside, for a command that says more than a pipe holds waits for its reader.
+        let said = start("said", move || {
+            let mut bytes = Vec::new();
+            let _ = read.by_ref().take(1 << 16).read_to_end(&mut bytes);
+            let _ = io::copy(&mut read, &mut io::sink());
+            bytes
+        });
+        let said = said.map_err(|e| not_begun(e.into()))?;
+        let mut child = Command::new("/bin/sh")
             .args(["-c", line])
             .env("SEEKWELL_ARM", letter)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn();
-        let mut child =
-            child.map_err(|e| failed(format!("could not be started: {e}"), String::new()))?;
-        // Read beside, for a command that says more than a pipe holds waits for its reader.
-        let said = child.stderr.take().map(|mut pipe| {
-            std::thread::spawn(move || {
-                let mut bytes = Vec::new();
-                let _ = pipe.by_ref().take(1 << 16).read_to_end(&mut bytes);
-                let _ = std::io::copy(&mut pipe, &mut std::io::sink());
-                bytes
-            })
-        });
+            .stderr(write)
+            .spawn()
+            .map_err(not_begun)?;
         let mut asked: Option<Instant> = None;
         let status = loop {
             match child.try_wait() {
@@ -117,7 +118,7 @@ impl ThisMachine<'_> {
             // What it left running in the background may hold the pipe: it is not waited for.
             return Ok(());
         }
-        let bytes = said.and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let bytes = said.join().unwrap_or_default();
         let how = match (status.code(), status.signal()) {
             (Some(code), _) => format!("ended with status {code}"),
             (None, signal) => format!("was ended by signal {}", signal.unwrap_or(0)),

@@ -91,7 +91,7 @@ impl JobReplay {
             dependencies: false,
             device_shift: Some(address.shift()),
         };
-        let mut feed = Feed::start(trace.open()?, picked);
+        let mut feed = Feed::start(trace.open()?, picked)?;
         // What decoding takes until the first request is there delays none.
         feed.peek();
         let rule = job.replay.as_ref().expect("only jobs with a trace come here");
@@ -159,9 +159,9 @@ impl JobReplay {
             return false;
         }
         self.left -= 1;
-        match self.trace.open() {
-            Ok(source) => {
-                self.pass = Some(Pass::Ready(Feed::start(source, self.picked)));
+        match self.trace.open().and_then(|source| Feed::start(source, self.picked)) {
+            Ok(feed) => {
+                self.pass = Some(Pass::Ready(feed));
                 true
             }
             Err(error) => {

@@ -23,6 +23,7 @@ use seekwell_job::play::source::pace::{Flow, FlowShare};
 use seekwell_job::play::source::{JobSource, Setup};
 use seekwell_job::play::steady::Steady;
 use seekwell_job::play::watched::Watched;
+use seekwell_sys::thread::start_scoped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -104,10 +105,12 @@ impl Run<'_> {
         let board = Board { left: Mutex::new(left), ended: Condvar::new(), ends };
         std::thread::scope(|scope| {
             let board = &board;
-            let begin =
-                |(files, part, ticket)| scope.spawn(|| self.one(files, part, ticket, board));
+            let begin = |(files, part, ticket)| {
+                start_scoped(scope, "job", || self.one(files, part, ticket, board))
+                    .map_err(|error| EngineError::from(error).into())
+            };
             let threads: Vec<_> =
-                ready.into_iter().map(|(number, ready)| (number, ready.map(begin))).collect();
+                ready.into_iter().map(|(number, ready)| (number, ready.and_then(begin))).collect();
             // One that could not be set up is over.
             let is_over = |(_, thread): &(_, Result<ScopedJoinHandle<'_, _>, _>)| {
                 thread.as_ref().map_or(true, ScopedJoinHandle::is_finished)

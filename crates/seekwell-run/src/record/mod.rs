@@ -19,6 +19,7 @@ use document::Totals;
 use seekwell_io::engine::Control;
 use seekwell_io::units::Nanos;
 use seekwell_sys::classify;
+use seekwell_sys::thread::start_scoped;
 use seekwell_trace::capture::{Recording, Watch};
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{self, Format};
@@ -150,8 +151,7 @@ pub fn record(
     };
     let mut totals = Totals::default();
     let (written, status) = thread::scope(|scope| {
-        let thread = thread::Builder::new().name("watch".into());
-        let keeper = thread.spawn_scoped(scope, move || keeper.run())?;
+        let keeper = start_scoped(scope, "watch", move || keeper.run())?;
         let slowest = wanted.min_latency.map(|least| Slowest::of(&recording, least));
         let look = |records: &[_], tables: &_| {
             let slow = slowest.iter().flat_map(|slowest| slowest.among(records, tables));

@@ -13,6 +13,7 @@ use seekwell_io::target::{Engine, Real, Stamped, Target, TargetError};
 use seekwell_io::units::{Nanos, time_left};
 use seekwell_io::workload;
 use seekwell_runs::{DeviceCount, ReplayMode};
+use seekwell_sys::thread::start_scoped;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats;
 use seekwell_trace::replay::{Closed, Dependent, Feed, Fidelity, Picked, Skipped, Timed};
@@ -88,7 +89,7 @@ impl Stage<'_> {
             let (playing, ended) = channel::<()>();
             let start = |(lane, ticket)| {
                 let (start, playing) = (Start { ticket, base: &base }, playing.clone());
-                scope.spawn(move || {
+                start_scoped(scope, "lane", move || {
                     let played = self.play(lane, start, round);
                     drop(playing);
                     played
@@ -98,9 +99,10 @@ impl Stage<'_> {
             drop(playing);
             let goes_on = || ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout);
             self.watch(&base, round, watcher, goes_on);
-            let ended = threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or(Err(PlayError::Engine(EngineError::Thread))));
+            let ended = threads.into_iter().map(|thread| {
+                let thread = thread.map_err(EngineError::from)?;
+                thread.join().unwrap_or(Err(PlayError::Engine(EngineError::Thread)))
+            });
             ended.collect()
         })
     }
@@ -166,7 +168,7 @@ impl Stage<'_> {
     ) -> Result<Played, PlayError> {
         let mut target = open().map_err(EngineError::from)?;
         let source = formats::open_file(&self.options.trace, &self.options.reading)?;
-        let mut feed = Feed::start(source, self.picked(lane));
+        let mut feed = Feed::start(source, self.picked(lane))?;
         // What decoding takes until the first request is there delays none.
         feed.peek();
         if !start.ticket.pass() {

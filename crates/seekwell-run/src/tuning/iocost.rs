@@ -3,17 +3,16 @@
 //!
 //! Each is the mean rate of one run past the page cache by one job: bytes per second of sequential
 //! requests of 128 MiB, one at a time, and requests per second of 4 KiB, 64 outstanding, sequential
-//! and random. Meanwhile the disk has no scheduler, merges only simple cases and is not controlled,
-//! as there. Two more runs give latency targets: the 95th percentile of random requests that arrive
+//! and random. There the disk has no scheduler, merges only simple cases and is not controlled. A
+//! plan changes nothing: what of that the disk has not is named with the trial that sets it, under
+//! which the numbers are those of the definition. Two more runs give latency targets: the 95th percentile of random requests that arrive
 //! at half the rate just measured. The range of 75 to 100 % of the model's rates, left when latency
 //! is missed, is that of resctl-bench's solution `naive`; its targets are those of a saturated
 //! disk, which a queue as deep as the measurement's never misses.
 
-use crate::experiment::Setter;
 use crate::{Host, RealExecutor, RunError, Wanted, Watcher, is_modelled, look, pick, prepare};
 use seekwell_access::Consent;
 use seekwell_checkup::{ExecuteError, Executor, summarize};
-use seekwell_experiment::{Applied, NotRestored, Setting};
 use seekwell_inspect::TargetKind;
 use seekwell_io::measurement::Stopped;
 use seekwell_io::request::Op;
@@ -27,7 +26,6 @@ use seekwell_tune::{Commanded, Disk, Identity, TuneError};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// How long each run takes where nothing else is asked for, as in the kernel's script.
 pub const IOCOST_RUNTIME: Nanos = Nanos::from_millis(120_000);
@@ -39,8 +37,11 @@ const LARGE: u32 = 128 << 20;
 const PAGE: u32 = 4096;
 const DEPTH: u32 = 64;
 
-/// What the disk has meanwhile.
-const MEANWHILE: [(&str, &str); 3] =
+/// A temporary file is written before the first run.
+const PREPARATION_S: u64 = 120;
+
+/// What the disk has where the numbers are defined.
+const DEFINED: [(&str, &str); 3] =
     [("io.cost.qos", "enable=0 ctrl=auto"), ("scheduler", "none"), ("nomerges", "1")];
 
 /// What is measured, and for how long.
@@ -73,10 +74,21 @@ pub struct IocostRun {
     pub depth: u32,
 }
 
-/// What was measured, and what follows: the document `seekwell/tune-iocost/1`.
+/// A setting that is part of the numbers, and is not as their definition has it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Influence {
+    /// Its name.
+    pub key: String,
+    /// What it was throughout.
+    pub is: String,
+    /// What it is in the definition.
+    pub wanted: String,
+}
+
+/// What was measured, and what follows: the document `seekwell/tune-iocost/2`.
 #[derive(Debug, Clone, Serialize)]
 pub struct IocostDocument {
-    /// `seekwell/tune-iocost/1`.
+    /// `seekwell/tune-iocost/2`.
     pub schema: &'static str,
     /// What was measured.
     pub target: String,
@@ -86,8 +98,10 @@ pub struct IocostDocument {
     pub runtime_ns: Nanos,
     /// Bytes of the target that were used.
     pub region_bytes: u64,
-    /// Settings that the disk had meanwhile only.
-    pub meanwhile: Vec<Applied>,
+    /// Settings that are not as the definition has them.
+    pub influences: Vec<Influence>,
+    /// The command that tries those for as long as a measurement takes.
+    pub prepare_command: Option<Vec<String>>,
     /// Every run; without writes where nothing may be written.
     pub runs: Vec<IocostRun>,
     /// The value of `io.cost.model`.
@@ -96,8 +110,6 @@ pub struct IocostDocument {
     pub qos: String,
     /// The command that tries both.
     pub try_command: Option<Vec<String>>,
-    /// What could not be put back.
-    pub not_restored: Vec<NotRestored>,
 }
 
 /// Measures the model of a disk, or of a machine.
@@ -141,12 +153,7 @@ pub fn iocost(
     let mut executor = RealExecutor::new(ready.source, engine, None, Arc::clone(host.control));
     executor.keep_machine();
     let names = if writes { &RUNS[..] } else { &RUNS[..4] };
-    let mut setter =
-        disk.as_ref().map(|disk| meanwhile(&view, disk, names.len(), options)).transpose()?;
-    let meanwhile = match &mut setter {
-        Some((setter, settings)) => set(setter, settings, watcher)?,
-        None => Vec::new(),
-    };
+    let influences = disk.as_ref().map(|disk| influences(&view, disk)).unwrap_or_default();
     let mut runs: Vec<IocostRun> = Vec::new();
     for (number, name) in names.iter().enumerate() {
         watcher.doing(&format!("measuring {name}, {} of {}", number + 1, names.len()));
@@ -157,28 +164,30 @@ pub fn iocost(
             None => watcher.note(&format!("{name} needs a longer --runtime and is left out")),
         }
     }
-    let not_restored = setter.map(|(mut setter, _)| setter.restore()).unwrap_or_default();
     watcher.clear();
     let (model, qos) = (model(&runs), qos(&runs));
     let try_command = disk.as_ref().map(|disk| {
-        let words = ["seekwell", "tune", "try"].map(str::to_owned).into_iter();
-        // Commas, so that nothing need be quoted.
-        let settings = [("model", &model), ("qos", &qos)];
-        let settings = settings.map(|(k, v)| format!("io.cost.{k}={}", v.replace(' ', ",")));
-        words.chain([path_text(&disk.node())]).chain(settings).collect()
+        trial(disk, [("io.cost.model", model.as_str()), ("io.cost.qos", qos.as_str())])
+    });
+    let prepare_command = disk.as_ref().filter(|_| !influences.is_empty()).map(|disk| {
+        let seconds = options.runtime.0.div_ceil(1_000_000_000) * (names.len() as u64 + 1);
+        let wanted = influences.iter().map(|i| (i.key.as_str(), i.wanted.as_str()));
+        let mut words = trial(disk, wanted);
+        words.extend(["--for".to_owned(), format!("{}s", seconds + PREPARATION_S)]);
+        words
     });
     Ok(IocostDocument {
-        schema: "seekwell/tune-iocost/1",
+        schema: "seekwell/tune-iocost/2",
         target: path_text(options.target),
         disk: disk.map(|disk| disk.identity),
         runtime_ns: options.runtime,
         region_bytes,
-        meanwhile,
+        influences,
+        prepare_command,
         runs,
         model,
         qos,
         try_command,
-        not_restored,
     })
 }
 
@@ -197,47 +206,25 @@ fn workload(name: &str, region_bytes: u64, before: u64) -> Workload {
     workload
 }
 
-/// What sets and puts back what the disk has meanwhile, and what of it it has not yet.
-fn meanwhile(
-    view: &dyn View,
-    disk: &Disk,
-    runs: usize,
-    options: &IocostOptions<'_>,
-) -> Result<(Setter, Vec<Setting>), RunError> {
-    let settings = MEANWHILE.into_iter().filter_map(|(key, value)| {
+/// What of the definition's settings the disk has not.
+fn influences(view: &dyn View, disk: &Disk) -> Vec<Influence> {
+    let settings = DEFINED.into_iter().filter_map(|(key, wanted)| {
         let attribute = find(view, disk, key, None).ok()?;
-        let now = current(&view.text(&attribute.path).ok()?);
+        let is = current(&view.text(&attribute.path).ok()?);
         let takes = (attribute.setting.values)(view, disk, &attribute.path);
         // Of a line, `enable` alone decides.
-        let first = value.split(' ').next().unwrap_or(value);
-        let differs = !Values::same(&now, first) && takes.check(value).is_ok();
-        differs.then(|| Setting { key: attribute.key, value: value.to_owned() })
+        let first = wanted.split(' ').next().unwrap_or(wanted);
+        let differs = !Values::same(&is, first) && takes.check(wanted).is_ok();
+        differs.then(|| Influence { key: attribute.key, is, wanted: wanted.to_owned() })
     });
-    let settings: Vec<Setting> = settings.collect();
-    let keys = settings.iter().map(|s| s.key.clone()).collect();
-    let time = Duration::from(options.runtime) * (runs as u32 + 1);
-    Ok((Setter::new(options.target, time, keys, false)?, settings))
+    settings.collect()
 }
 
-/// Applies the settings, or says what it means that they cannot be.
-fn set(
-    setter: &mut Setter,
-    settings: &[Setting],
-    watcher: &impl Watcher,
-) -> Result<Vec<Applied>, RunError> {
-    match setter.apply(settings) {
-        Ok(applied) => Ok(applied),
-        Err(error) if error.incomplete() => Err(error.into()),
-        Err(error) => {
-            let words: Vec<String> =
-                settings.iter().map(|s| format!("{}={}", s.key, s.value)).collect();
-            watcher.note(&format!(
-                "measured without {}, so the numbers are also the scheduler's: {error}",
-                words.join(", ")
-            ));
-            Ok(Vec::new())
-        }
-    }
+/// A trial of settings on a disk. Commas, so that nothing need be quoted.
+fn trial<'a>(disk: &Disk, settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+    let words = ["seekwell", "tune", "try"].map(str::to_owned).into_iter();
+    let settings = settings.into_iter().map(|(k, v)| format!("{k}={}", v.replace(' ', ",")));
+    words.chain([path_text(&disk.node())]).chain(settings).collect()
 }
 
 /// Nothing where it made too few requests for the number.

@@ -8,8 +8,10 @@ use crate::{Host, RealExecutor, RunError, Wanted, Watcher, look, pick, prepare};
 use seekwell_access::Consent;
 use seekwell_checkup::{ExecuteError, Executor, metrics, summarize};
 use seekwell_io::measurement::Stopped;
+use seekwell_io::target::TargetError;
 use seekwell_io::workload::Workload;
 use seekwell_job::PlainJob;
+use seekwell_sys::thread::start_scoped;
 use seekwell_tune::trial::{Begun, TrialRequest, Tuner, Undone};
 use seekwell_tune::{Disk, TuneError};
 use serde::Serialize;
@@ -166,12 +168,13 @@ fn alive<T>(
 ) -> Result<T, RunError> {
     std::thread::scope(|scope| {
         let (done, ended) = channel::<()>();
-        scope.spawn(move || {
+        let beats = start_scoped(scope, "heartbeat", move || {
             // The last heartbeat, after the run, tells whether the guard is gone.
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(every) {
                 let _ = tuner.heartbeat(disk);
             }
         });
+        beats.map_err(TargetError::from)?;
         let result = act();
         drop(done);
         result

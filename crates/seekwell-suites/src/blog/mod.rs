@@ -22,6 +22,7 @@ use crate::settings::{Settings, tunables};
 use crate::suite::{Needs, On, Suite, through_cache};
 use people::{Counters, Done, Person, Role, Scene};
 use seekwell_io::request::Op;
+use seekwell_sys::thread::start_scoped;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -153,20 +154,14 @@ fn grow(stage: &Stage<'_>, cast: &Cast) -> Result<StepResult, SuiteError> {
         let mut people = Vec::new();
         for (number, role) in (0..).zip(roles) {
             let person = Person::new(&scene, number, stage.seed);
-            let started = thread::Builder::new().spawn_scoped(scope, move || person.work(role));
-            match started {
-                Ok(handle) => people.push(handle),
-                Err(_) => {
-                    over.store(true, Relaxed);
-                    return Err(SuiteError::Thread);
-                }
-            }
+            let started = start_scoped(scope, "person", move || person.work(role));
+            people.push(started.inspect_err(|_| over.store(true, Relaxed))?);
         }
         let (course, removed_at) = observe(stage, cast, &scene);
         // Where it was interrupted, too.
         over.store(true, Relaxed);
         let people: Vec<_> = people.into_iter().map(|p| p.join()).collect();
-        Ok((course, removed_at, people))
+        Ok::<_, SuiteError>((course, removed_at, people))
     })?;
     stage.go_on()?;
     let mut result = watch.end();

@@ -197,7 +197,7 @@ impl Playing {
     ) -> Result<Measurement, PlayError> {
         let one_program = pace == Pace::OneProgram;
         let first = First { source: self.trace.open()?, left: self.requests, one_program };
-        let mut feed = Feed::start(Box::new(first), self.picked(medium, pace)?);
+        let mut feed = Feed::start(Box::new(first), self.picked(medium, pace)?)?;
         feed.peek();
         // The bound of lateness does not count here: nothing is due at a time.
         let fidelity = Fidelity::new(medium.depth, Nanos::MAX);

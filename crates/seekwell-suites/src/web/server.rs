@@ -4,11 +4,12 @@
 use super::error::WebError;
 use super::tree::Tree;
 use rustix::net::{SendFlags, send};
+use seekwell_sys::thread::start;
 use std::io::{self, ErrorKind, Read};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// A head is no longer than this.
@@ -41,8 +42,7 @@ impl Server {
             let (listener, stop) = (Arc::clone(&listener), Arc::clone(&server.stop));
             let tree = Arc::clone(tree);
             let work = move || answer_all(&listener, &tree, &stop);
-            let thread = thread::Builder::new().name("web-server".into()).spawn(work);
-            server.threads.push(thread.map_err(failed)?);
+            server.threads.push(start("web-server", work).map_err(|e| failed(e.into()))?);
         }
         Ok(server)
     }

@@ -3,6 +3,7 @@
 use super::error::CaptureError;
 use super::page::PageLayout;
 use rustix::time::{ClockId, clock_gettime};
+use seekwell_sys::thread::start;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -92,8 +93,8 @@ impl Pump {
                 let _ = sender.send(Message::Failed(error));
             }
         };
-        let thread = std::thread::Builder::new().name("seekwell-trace".into()).spawn(run);
-        let thread = Some(thread.map_err(CaptureError::Thread)?);
+        let thread = start("seekwell-trace", run).map_err(|e| CaptureError::Thread(e.into()))?;
+        let thread = Some(thread);
         Ok(Self { shared, messages, thread })
     }
 }

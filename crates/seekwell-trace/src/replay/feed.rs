@@ -9,6 +9,7 @@ use crate::record::{Flags, Record, Stamp};
 use crate::source::{About, BATCH, Tables, TraceSource};
 use seekwell_io::request::{Op, Request};
 use seekwell_io::units::Nanos;
+use seekwell_sys::thread::start;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -118,18 +119,21 @@ pub struct Feed {
 
 impl Feed {
     /// Begins to read ahead.
-    pub fn start(source: Box<dyn TraceSource + Send>, picked: Picked) -> Self {
+    ///
+    /// # Errors
+    /// [`TraceError::NoThread`].
+    pub fn start(source: Box<dyn TraceSource + Send>, picked: Picked) -> Result<Self, TraceError> {
         assert!(picked.longest_bytes > 0, "a request is split into parts that hold something");
         let (send, sent) = sync_channel(AHEAD);
         let stop = Arc::new(AtomicBool::new(false));
         let asked_to_stop = Arc::clone(&stop);
-        let reader = std::thread::spawn(move || {
+        let reader = start("read-ahead", move || {
             let source = in_order(source, picked.moment);
             let end = Reader::new(picked, &send, &asked_to_stop).read(source);
             // A feed that was dropped does not listen any more.
             let _ = send.send(Sent::End(end));
-        });
-        Self { sent, stop, batch: Vec::new().into_iter(), end: None, reader, next_id: 0 }
+        })?;
+        Ok(Self { sent, stop, batch: Vec::new().into_iter(), end: None, reader, next_id: 0 })
     }
 
     /// The next request, which stays.

@@ -70,7 +70,7 @@ fn picked() -> Picked {
 }
 
 fn feed(records: Vec<Record>, picked: Picked) -> Feed {
-    Feed::start(Box::new(kept(records)), picked)
+    Feed::start(Box::new(kept(records)), picked).unwrap()
 }
 
 fn play<S: workload::Source>(source: &mut S, depth: u32, takes: Nanos) -> Measurement {

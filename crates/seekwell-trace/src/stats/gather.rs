@@ -4,6 +4,7 @@ use super::{Options, Stats, StatsError};
 use crate::error::TraceError;
 use crate::record::Record;
 use crate::source::{About, Tables, TraceSource};
+use seekwell_sys::thread::start_scoped;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -45,7 +46,8 @@ pub fn of(
             let mut stats = Stats::new(Options { shard, ..options.clone() });
             stats.room.all = Arc::clone(&room);
             senders.push(sender);
-            workers.push(scope.spawn(move || work(stats, file, &receiver)));
+            let worker = start_scoped(scope, "stats", move || work(stats, file, &receiver));
+            workers.push(worker.map_err(TraceError::from)?);
         }
         let whole = each(source, &mut proceed, |batch| {
             let batch = Arc::new(batch);

@@ -3,6 +3,7 @@
 use crate::reason::Trouble;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use seekwell_sys::thread::start_with_stack;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -34,8 +35,7 @@ impl Canary {
         let disk = rustix::fs::open(node, flags, Mode::empty())?;
         let (go, gone) = channel::<()>();
         let (tell, done) = channel();
-        let thread = std::thread::Builder::new().name("canary".into()).stack_size(STACK);
-        thread.spawn(move || {
+        start_with_stack("canary", STACK, move || {
             let mut buffer = Buffer::new();
             for () in gone {
                 if tell.send(read(&disk, &mut buffer)).is_err() {

@@ -20,5 +20,5 @@ pub use health::{Health, Vitals};
 pub use kernel_log::LogWatch;
 pub use protocol::{Ask, Reply, Report, ask};
 pub use run::main;
-pub(crate) use run::{recover, replaced};
+pub(crate) use run::{is_gone, recover, replaced};
 pub(crate) use start::{Started, start};

@@ -408,6 +408,12 @@ pub(crate) fn replaced(view: &dyn View, was: &Identity) -> Option<String> {
     }
 }
 
+/// Whether no disk has its number any more. A loop device without a file is none.
+pub(crate) fn is_gone(view: &dyn View, was: &Identity) -> bool {
+    let now = was.dev.parse().ok().and_then(|dev| Identity::by_number(view, dev).ok());
+    now.is_none_or(|now| was.backing.is_some() && now.backing.is_none())
+}
+
 /// Puts back what a guard that died had changed, through a writer of the caller's. The disk's lock
 /// must be held, and the disk be the same.
 ///

@@ -172,10 +172,12 @@ impl Tuner<'_> {
             schema: "seekwell/tune-undo/1".to_owned(),
             disk: state.begin.disk.clone(),
             outcome: RestoreOutcome::default(),
+            gone: false,
             rule_removed: None,
             notes: Vec::new(),
         };
         let only_earlier = settled(&state);
+        let gone = || guard::is_gone(self.view, &state.begin.disk);
         let begun = Instant::now();
         let _lock = loop {
             if let Some(lock) = files.lock()? {
@@ -187,24 +189,26 @@ impl Tuner<'_> {
             match self.ask_guard(&files, undone.clone()) {
                 Err(TuneError::Silent(_)) if dying => {}
                 Ok(_) if only_earlier && dying => {}
+                // The guard is done; what it could not put back is forgotten below.
+                Ok(told) if dying && !told.outcome.complete() && gone() => {}
                 told => return told,
             }
             std::thread::sleep(Duration::from_millis(50));
         };
         // Between the first look and the lock the guard may have done it.
         let Some(state) = files.state()? else { return Ok(undone) };
-        if only_earlier && settled(&state) {
-            return self.undo_kept(&files, undone);
-        }
-        if settled(&state) {
+        if settled(&state) && !only_earlier {
             undone.outcome = state.outcome().cloned().unwrap_or_default();
             undone.notes.extend(state.reason().map(|r| format!("already put back: {r}")));
             return Ok(undone);
         }
-        undone.rule_removed = state.rule().filter(|r| r.exists()).map(Path::to_path_buf);
         if let Some(difference) = guard::replaced(self.view, &state.begin.disk) {
-            return self.forget(&files, &state, &difference);
+            return self.forget(&files, &state, undone, difference);
         }
+        if settled(&state) {
+            return self.undo_kept(&files, undone);
+        }
+        undone.rule_removed = state.rule().filter(|r| r.exists()).map(Path::to_path_buf);
         let applier = Applier::new(Arc::new(Sysfs::new()), state.begin.limits);
         let reason = if state.phase() == Phase::Kept { Reason::Asked } else { Reason::Recovered };
         undone.outcome = guard::recover(&files.journal(), &state, &applier, reason)?;
@@ -223,7 +227,7 @@ impl Tuner<'_> {
             return Err(damaged.into());
         };
         let (schema, notes) = ("seekwell/tune-undo/1".to_owned(), vec![damaged.to_string()]);
-        Ok(Undone { schema, disk: disk.identity, outcome, rule_removed: None, notes })
+        Ok(Undone { schema, disk: disk.identity, outcome, gone: false, rule_removed: None, notes })
     }
 
     /// What was kept before the last trial, the newest first. The disk's lock must be held.
@@ -234,7 +238,7 @@ impl Tuner<'_> {
         }
         let applier = Applier::new(Arc::new(Sysfs::new()), Limits::default());
         for path in files.earlier() {
-            self.undo_earlier(&path, &applier, &mut undone)?;
+            self.undo_earlier(&path, Some(&applier), &mut undone)?;
         }
         Ok(undone)
     }
@@ -259,20 +263,22 @@ impl Tuner<'_> {
         }
     }
 
-    /// A kept trial from before the one that was undone.
+    /// A kept trial from before the one that was undone; without an applier its disk is gone.
     fn undo_earlier(
         &self,
         path: &Path,
-        applier: &Applier,
+        applier: Option<&Applier>,
         undone: &mut Undone,
     ) -> Result<(), TuneError> {
         if let Some(state) = journal::read(path)?
             && state.begin.machine == Machine::read(self.view)
             && state.begin.disk == undone.disk
         {
-            let outcome = applier.restore(&state.begin.originals, &state.ours());
-            undone.outcome.restored.extend(outcome.restored);
-            undone.outcome.left.extend(outcome.left);
+            if let Some(applier) = applier {
+                let outcome = applier.restore(&state.begin.originals, &state.ours());
+                undone.outcome.restored.extend(outcome.restored);
+                undone.outcome.left.extend(outcome.left);
+            }
             if let Some(rule) = state.rule().filter(|r| persist::remove(r)) {
                 undone.rule_removed = Some(rule.to_path_buf());
             }
@@ -284,17 +290,25 @@ impl Tuner<'_> {
         Ok(())
     }
 
-    /// The disk of an unfinished trial is another one now: nothing is written to it.
+    /// The disk is gone or another one now: nothing is written to it.
     fn forget(
         &self,
         files: &TrialFiles,
         state: &JournalState,
-        why: &str,
+        mut undone: Undone,
+        difference: String,
     ) -> Result<Undone, TuneError> {
-        let name = state.begin.disk.name.clone();
         let mut journal = Journal::resume(&files.journal())?;
-        journal.append(&JournalEntry::Forgotten { why: why.to_owned() })?;
-        Err(TuneError::Replaced { disk: name, difference: why.to_owned() })
+        journal.append(&JournalEntry::Forgotten { why: difference.clone() })?;
+        undone.gone = guard::is_gone(self.view, &undone.disk);
+        if !undone.gone {
+            return Err(TuneError::Replaced { disk: undone.disk.name, difference });
+        }
+        undone.rule_removed = state.rule().filter(|r| persist::remove(r)).map(Path::to_path_buf);
+        for path in files.earlier() {
+            self.undo_earlier(&path, None, &mut undone)?;
+        }
+        Ok(undone)
     }
 
     /// After a reboot there is no journal, but the rule says what was before.
@@ -320,6 +334,7 @@ impl Tuner<'_> {
             schema: "seekwell/tune-undo/1".to_owned(),
             disk: disk.identity.clone(),
             outcome: applier.restore(&originals, &ours),
+            gone: false,
             rule_removed: Some(path),
             notes: Vec::new(),
         })

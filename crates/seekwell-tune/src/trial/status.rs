@@ -92,7 +92,8 @@ impl Tuner<'_> {
             notes.push("the last line of its journal was cut short".to_owned());
         }
         let difference = guard::replaced(self.view, &state.begin.disk);
-        if let Some(difference) = difference.as_ref().filter(|_| !stale) {
+        let gone = !stale && guard::is_gone(self.view, &state.begin.disk);
+        if let Some(difference) = difference.as_ref().filter(|_| !stale && !gone) {
             notes.push(format!("the disk has been replaced: {difference}"));
         }
         let look =
@@ -115,6 +116,7 @@ impl Tuner<'_> {
             left: if state.phase() == Phase::Ended && !stale { left } else { Vec::new() },
             rule: state.rule().filter(|r| r.exists()).map(Path::to_path_buf),
             others: if look { self.rivals(state) } else { Vec::new() },
+            gone,
             notes,
         }
     }

@@ -5,7 +5,7 @@ use crate::apply::{Difference, Limits};
 use crate::disk::{DiskError, Identity, Machine};
 use crate::error::TuneError;
 use crate::guard;
-use crate::journal::{self, Journal, JournalEntry, TrialFiles};
+use crate::journal::{self, Journal, JournalEntry, Phase, TrialFiles};
 use crate::setting::Risk;
 use crate::setting::tests::{ahci, disk};
 use seekwell_sys::fake::Fake;
@@ -179,4 +179,29 @@ fn status_looks_at_no_setting_while_a_guard_is_too_busy_to_answer() {
     let dead = tuner.status(None).unwrap().remove(0);
     let changed = Difference { key: "nomerges".into(), was: "1".into(), is: "2".into() };
     assert_eq!((dead.guarded, dead.changed), (false, vec![changed]));
+}
+
+// What was tried on a disk that was pulled out could be cleared by a reboot only.
+#[test]
+fn a_trial_whose_disk_is_gone_says_so_and_undo_clears_it() {
+    let run = tempfile::tempdir().unwrap();
+    let view = ahci();
+    let tuner = Tuner {
+        view: &view,
+        run_dir: run.path().to_path_buf(),
+        rules_dir: run.path().to_path_buf(),
+        program: PathBuf::from("/nonexistent/seekwell"),
+    };
+    let mut begin = journal::tests::begin();
+    begin.machine = Machine::read(&view);
+    begin.disk.dev = "8:99".to_owned();
+    let mut journal = Journal::begin(&TrialFiles::new(run.path(), "8:99"), begin).unwrap();
+    journal.append(&JournalEntry::Write { key: "nomerges".into(), to: "2".into() }).unwrap();
+    drop(journal);
+    let status = tuner.status(None).unwrap().remove(0);
+    assert!(status.gone && !status.guarded && status.notes.is_empty(), "{status:?}");
+    let undone = tuner.undo(None).unwrap();
+    assert!(undone.gone && undone.outcome.complete(), "{undone:?}");
+    assert_eq!(tuner.status(None).unwrap()[0].phase, Phase::Ended);
+    assert!(matches!(tuner.undo(None), Err(TuneError::NoTrial { .. })));
 }

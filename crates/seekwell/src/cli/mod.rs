@@ -265,7 +265,7 @@ pub struct Checkup {
 #[derive(Debug, Args)]
 pub struct Keep {
     /// Label for this configuration, for later comparison
-    #[arg(long)]
+    #[arg(long, value_parser = values::label)]
     pub label: Option<String>,
     /// Do not save the run
     #[arg(long)]

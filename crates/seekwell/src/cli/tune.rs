@@ -41,8 +41,9 @@ Measure the numbers of the kernel's io.cost model instead, and propose its setti
 
 With them, control groups share a disk by their io.weight. The six numbers are sustained rates, as \
 the kernel's iocost_coef_gen.py defines them: bytes/s of sequential reads and writes of 128 MiB, \
-and requests/s of 4 KiB, sequential and random, at depth 64; 120 s each, without a scheduler. \
-Latency targets are the 95th percentile at half of the random rates.
+and requests/s of 4 KiB, sequential and random, at depth 64; 120 s each. Latency targets are the \
+95th percentile at half of the random rates. No setting is changed: where the disk has a scheduler \
+or merges requests, which the definition has not, the result says so and how to try it without.
 
 A directory gives a temporary file (16 GiB, or --size) and all numbers; so does a device named \
 with --destroy SERIAL; of any other device only reads are measured.";

@@ -32,6 +32,20 @@ pub fn direction() -> impl TypedValueParser<Value = Rw> {
     PossibleValuesParser::new(values).map(|name| Rw::named(&name).expect("one of the names"))
 }
 
+/// The longest label of a run in characters: it is a word or two in every list.
+const LONGEST_LABEL: usize = 200;
+
+/// A label for runs.
+///
+/// # Errors
+/// A sentence where it is too long.
+pub fn label(text: &str) -> Result<String, String> {
+    match text.chars().count() {
+        ..=LONGEST_LABEL => Ok(text.to_owned()),
+        long => Err(format!("it has {long} characters, and a label has at most {LONGEST_LABEL}")),
+    }
+}
+
 /// A name and a value: `files=1000`.
 ///
 /// # Errors

@@ -6,14 +6,12 @@ use crate::cli::Force;
 use crate::cli::format::{Format, Formats, Textfile};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
-use seekwell_access::{OutputFile, folder_of};
+use seekwell_access::{OutputFile, begins_with, folder_of};
 use seekwell_job::PlainJob;
 use seekwell_job::output::{self, Bins, File, OutputError};
 use seekwell_runs::{Detail, RunDocument, Work};
 use seekwell_suites::fs::csv::{self, Version};
 use std::ffi::OsString;
-use std::fs::File as Existing;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Whether what is asked for can be written at all; said before anything is measured. `suite` is
@@ -42,9 +40,7 @@ const METRICS: &[u8] = b"# HELP seekwell_";
 
 /// Whether a file of metrics may be replaced: it is one, or --force was given.
 fn may_replace(path: &Path, replace: Force) -> bool {
-    let mut head = [0; METRICS.len()];
-    let is_ours = Existing::open(path).and_then(|mut file| file.read_exact(&mut head));
-    replace.force || is_ours.is_ok() && head == METRICS
+    replace.force || begins_with(path, METRICS)
 }
 
 /// Whether a file of metrics can be written, if there is to be one.

@@ -11,6 +11,7 @@ pub use scene::Extent;
 
 use scene::Scene;
 use seekwell_io::engine::Control;
+use seekwell_sys::thread::start;
 use std::io::Write;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -74,7 +75,7 @@ impl Live {
         let shared = Arc::new(Shared { state, wake: Condvar::new() });
         let (mine, watched) = (Arc::clone(&shared), Arc::clone(&control));
         let look = move || watch(&mine, &watched, form, modelled);
-        let thread = std::thread::Builder::new().name("live".into()).spawn(look).ok();
+        let thread = start("live", look).ok();
         Self { shared, thread, control }
     }
 

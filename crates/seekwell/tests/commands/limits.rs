@@ -147,3 +147,36 @@ fn runs_that_are_kept_at_the_same_time_are_all_listed() {
     let listed = common::run(home.path(), &["runs", "list", "--json"]).json();
     assert_eq!(listed["runs"].as_array().unwrap().len(), 3, "{listed}");
 }
+
+// `ulimit -s 128` ended most commands by a stack overflow while they read their arguments.
+#[test]
+fn the_stack_of_the_first_thread_need_hold_no_command() {
+    let home = tempfile::tempdir().unwrap();
+    for args in [&["runs", "list"][..], &["bench", "--help"], &["machine", "check", "nvme-ssd"]] {
+        let Some(ran) = under(&["prlimit", "--stack=131072"], home.path(), args) else { return };
+        assert_eq!(ran.status, 0, "{args:?}: {}", ran.err);
+    }
+}
+
+// A suite whose workers could not all be started panicked, and those that were waited for ever.
+#[test]
+fn a_thread_that_cannot_be_started_ends_the_command_and_leaves_nothing() {
+    if !is_root() {
+        return skip("only root can become a user without processes");
+    }
+    let Some(place) = Place::with_room(256 * MIB) else { return };
+    // A user whom nobody else is, so that no other test's processes count, with root's rights to
+    // files, but not beyond limits.
+    let rights = "=+dac_override,+dac_read_search";
+    let (inherited, ambient) = (format!("--inh-caps{rights}"), format!("--ambient-caps{rights}"));
+    let user = ["setpriv", "--reuid=54321", &inherited, &ambient, "prlimit", "--nproc=4"];
+    let home = tempfile::tempdir().unwrap();
+    let on = place.path().to_str().unwrap();
+    for suite in ["commit", "fsmark", "threaded", "web", "blog"] {
+        let words = ["bench", "--quick", "--no-keep", "--suite", suite, "--on", on];
+        let Some(ran) = under(&user, home.path(), &words) else { return };
+        assert_eq!(ran.status, 3, "{suite}: {}", ran.err);
+        assert!(ran.err.contains("cannot start a thread"), "{suite}: {}", ran.err);
+        assert_eq!(names(place.path()), Vec::<String>::new(), "{suite}");
+    }
+}

@@ -53,7 +53,10 @@ fn reads_of_a_temporary_file_reach_the_device_and_leave_nothing_behind() {
     assert_eq!(names(dir.path()), [""; 0]);
     if document["medium"]["direct"] == true {
         let device = &document["phases"][0]["repeats"][0]["device"];
-        assert!(device.is_null() || number(&device["share"]) > 0.9, "{device}");
+        // Where the disk is nearly full, the place is a file, which the page cache has.
+        let below = document["inspection"]["device"]["name"].as_str().unwrap_or_default();
+        let cached = device.is_null() || below.starts_with("loop");
+        assert!(cached || number(&device["share"]) > 0.9, "{below}: {device}");
     }
 }
 
@@ -236,7 +239,12 @@ fn hung_writes_end_at_the_second_signal() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_millis(1000));
+    let stat = format!("/sys/block/{}/stat", device.trim_start_matches("/dev/"));
+    let written = || {
+        let stat = std::fs::read_to_string(&stat).unwrap();
+        stat.split_whitespace().nth(4).and_then(|n| n.parse().ok()).is_some_and(|n: u64| n > 100)
+    };
+    wait_for("a hundred writes", written);
     let frozen = tool("fsfreeze", &["--freeze", outer.point.to_str().unwrap()]);
     let thaw = Thaw(outer.point.to_str().unwrap().to_owned(), device);
     if frozen.is_none() {

@@ -40,7 +40,7 @@ impl Desk {
 }
 
 /// Every command that writes one file, and what follows the name it is given.
-const COMMANDS: [(&[&str], &str); 12] = [
+const COMMANDS: [(&[&str], &str); 13] = [
     (&["report", "last", "-o", "OUT"], ""),
     (&["checkup", "--quick", "--no-keep", MODEL, "-o", "OUT"], ""),
     (&["compare", "last", "last", "-o", "OUT"], ""),
@@ -48,6 +48,8 @@ const COMMANDS: [(&[&str], &str); 12] = [
     (&["reproduce", "R4", "-o", "OUT"], ""),
     (&["machine", "fit", "last", "-o", "OUT"], ""),
     (&["inspect", "/", "--save", "OUT"], ""),
+    // Looking for a head of its own in what is there, it waited for a FIFO's other end for ever.
+    (&["inspect", "/", "--textfile", "OUT"], ""),
     (&["trace", "stats", "TRACE", "-o", "OUT"], ""),
     (&["trace", "convert", "TRACE", "OUT", "--to", "csv"], ""),
     (&["trace", "cut", "TRACE", "OUT", "--to", "seekwell"], ""),

@@ -72,7 +72,13 @@ pub fn kept_text(kept: &Kept) -> String {
 pub fn undone_text(undone: &Undone) -> String {
     let outcome = &undone.outcome;
     let mut out = String::new();
-    if outcome.complete() {
+    if undone.gone {
+        let _ = writeln!(
+            out,
+            "{}: the disk is gone; its trial is cleared, and nothing was written",
+            undone.disk.name
+        );
+    } else if outcome.complete() {
         let _ = writeln!(out, "{}: everything is as it was", undone.disk.name);
     } else {
         let _ = writeln!(out, "{}: not everything could be put back", undone.disk.name);
@@ -107,23 +113,26 @@ pub fn status_text(all: &[TrialStatus], rules: &[PathBuf]) -> String {
     }
     for trial in all {
         let name = &trial.disk.name;
-        let _ = match (trial.phase, trial.guarded) {
-            (Phase::Trying, true) => match trial.remaining_ms {
+        let _ = match (trial.phase, trial.guarded, trial.gone) {
+            (Phase::Ended, ..) if trial.left.is_empty() => writeln!(out, "{name}: as it was"),
+            (.., true) => {
+                writeln!(out, "{name}: the disk is gone; `seekwell tune undo` clears its trial")
+            }
+            (Phase::Trying, true, _) => match trial.remaining_ms {
                 Some(left) => writeln!(out, "{name}: on trial, put back in {}", span(left)),
                 None => writeln!(out, "{name}: on trial, and its guard does not answer now"),
             },
-            (Phase::Applying | Phase::RollingBack, true) => writeln!(out, "{name}: being changed"),
-            (Phase::Kept, _) if trial.rule.is_some() => {
+            (Phase::Applying | Phase::RollingBack, true, _) => {
+                writeln!(out, "{name}: being changed")
+            }
+            (Phase::Kept, ..) if trial.rule.is_some() => {
                 writeln!(out, "{name}: kept, and set again after every boot")
             }
-            (Phase::Kept, _) => writeln!(out, "{name}: kept until the next boot"),
-            (Phase::Ended, _) if trial.left.is_empty() => {
-                writeln!(out, "{name}: as it was")
-            }
-            (Phase::Ended, _) => {
+            (Phase::Kept, ..) => writeln!(out, "{name}: kept until the next boot"),
+            (Phase::Ended, ..) => {
                 writeln!(out, "{name}: not put back: {}", trial.left.join(", "))
             }
-            (_, false) => writeln!(
+            (_, false, _) => writeln!(
                 out,
                 "{name}: cut off, its guard is dead; `seekwell tune undo /dev/{name}` puts it back"
             ),
@@ -216,12 +225,16 @@ pub fn iocost_text(document: &IocostDocument) -> String {
              SERIAL, or a directory on the disk.\n",
         );
     }
-    if !document.meanwhile.is_empty() {
-        let set = document.meanwhile.iter().map(|s| format!("{}={}", s.key, s.is));
-        let _ = writeln!(out, "Set meanwhile: {}", set.collect::<Vec<_>>().join(", "));
-    }
-    for left in &document.not_restored {
-        let _ = writeln!(out, "Not put back: {} to {}, {}", left.key, left.wanted, left.why);
+    if let Some(words) = &document.prepare_command {
+        let was = document.influences.iter().map(|i| format!("{}={}", i.key, i.is));
+        let _ = writeln!(
+            out,
+            "Nothing was changed to measure, and the rates are also those of {}. The kernel defines \
+             them under other settings; to measure under these, try them first, measure again, and \
+             end the trial with `seekwell tune undo`:\n  {}",
+            was.collect::<Vec<_>>().join(", "),
+            command(words)
+        );
     }
     let number = disk.map_or(String::new(), |disk| format!("{} ", disk.dev));
     let _ = writeln!(out, "\nio.cost.model\n  {number}{}", document.model);

@@ -39,6 +39,16 @@ fn a_disk_replaced_between_try_and_keep_is_noticed() {
     rig.tune(&["undo", rig.device()]).ends(3);
     assert_eq!(rig.value("nomerges"), "2");
     assert_eq!(seekwell_tune::unfinished(&rig.run_dir()).unwrap(), None, "it is said once");
+    // That of a disk which is gone was "cut off and not put back", and no undo could change that.
+    assert_eq!(rig.tune(&args).status, 0);
+    kill(rig.guard().expect("a guard lives"), "KILL");
+    rig.wait_for_guard_to_end();
+    disk.detach();
+    let said = seekwell_tune::unfinished(&rig.run_dir()).unwrap().expect("a trial").to_string();
+    assert!(said.contains("on which nomerges was tried, is gone"), "{said}");
+    let undone = rig.tune(&["undo"]).ends(0);
+    assert!(undone.out.contains("the disk is gone; its trial is cleared"), "{}", undone.out);
+    assert_eq!(seekwell_tune::unfinished(&rig.run_dir()).unwrap(), None);
 }
 
 #[test]
