@@ -27,7 +27,7 @@ impl Served {
             .spawn()
             .unwrap();
         let served = Self { child, home };
-        wait_for("a socket", Duration::from_secs(60), || socket.exists());
+        wait_for("its address", Duration::from_secs(60), || served.said().contains("nbd+unix:"));
         served
     }
 
