@@ -5,6 +5,7 @@
 //! removes all of it; it does the same when the connection ends. A host that fails is a result.
 
 mod hosts;
+mod pipe;
 mod session;
 
 pub use hosts::{Host, hosts};
@@ -13,11 +14,12 @@ use crate::error::FleetError;
 use jiff::Timestamp;
 use seekwell_io::engine::Control;
 use seekwell_runs::{Detail, RunDocument, Store, StoreError};
+use session::Heard;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 /// What is to be run, and how.
@@ -39,8 +41,37 @@ pub struct Fleet<'a> {
     pub per: &'a [(String, usize)],
     /// How long a host may take.
     pub timeout: Option<Duration>,
+    /// What a host may send.
+    pub bounds: Bounds,
     /// Ends all runs in order, and then at once.
     pub control: &'a Control,
+}
+
+/// What a host may send: it is a stranger's word what it holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Runs.
+    pub runs: usize,
+    /// Bytes of runs and of what the program printed, together.
+    pub bytes: u64,
+}
+
+/// Which of them a host went beyond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// [`Bounds::runs`].
+    Runs,
+    /// [`Bounds::bytes`].
+    Bytes,
+}
+
+impl Bounds {
+    /// Takes something off what may still come.
+    fn take(&mut self, runs: usize, bytes: u64) -> Result<(), Bound> {
+        self.runs = self.runs.checked_sub(runs).ok_or(Bound::Runs)?;
+        self.bytes = self.bytes.checked_sub(bytes).ok_or(Bound::Bytes)?;
+        Ok(())
+    }
 }
 
 /// How far a host is.
@@ -71,6 +102,8 @@ pub enum Outcome {
     TimedOut,
     /// It was stopped, or never begun, because everything was.
     Stopped,
+    /// It sent more than it may; the runs up to there are kept.
+    TooMuch(Bound),
     /// What came back is not what the program keeps, and why.
     Damaged(String),
 }
@@ -87,6 +120,7 @@ impl Outcome {
             Self::Lost => "lost",
             Self::TimedOut => "timed_out",
             Self::Stopped => "stopped",
+            Self::TooMuch(_) => "too_much",
             Self::Damaged(_) => "damaged",
         }
     }
@@ -101,28 +135,20 @@ pub struct Visit {
     pub said: String,
     /// What the program printed.
     pub output: String,
-    /// The runs that it kept.
-    pub runs: Vec<(RunDocument, Detail)>,
     /// From the connection to the end.
     pub took: Duration,
 }
 
-impl Visit {
-    /// Keeps its runs, and gives their ids here: two hosts may have drawn the same.
-    ///
-    /// # Errors
-    /// [`StoreError`] where they cannot be written.
-    pub fn keep(&self, store: &Store) -> Result<Vec<String>, StoreError> {
-        let keep = |(run, detail): &(RunDocument, Detail)| {
-            let started = run.started_at.parse().unwrap_or_else(|_| Timestamp::now());
-            let mut writer = store.create(run.kind, started)?;
-            let mut run = run.clone();
-            writer.id().clone_into(&mut run.id);
-            writer.save(&run, detail)?;
-            Ok(run.id)
-        };
-        self.runs.iter().map(keep).collect()
-    }
+/// Keeps a run of a host, and gives its id here: two hosts may have drawn the same.
+///
+/// # Errors
+/// [`StoreError`] where it cannot be written.
+pub fn keep(store: &Store, mut run: RunDocument, detail: &Detail) -> Result<String, StoreError> {
+    let started = run.started_at.parse().unwrap_or_else(|_| Timestamp::now());
+    let mut writer = store.create(run.kind, started)?;
+    writer.id().clone_into(&mut run.id);
+    writer.save(&run, detail)?;
+    Ok(run.id)
 }
 
 /// News of a host, by its number.
@@ -130,6 +156,8 @@ impl Visit {
 pub enum News {
     /// It got this far.
     At(usize, Stage),
+    /// It sent a run.
+    Run(usize, Box<(RunDocument, Detail)>),
     /// It is done.
     Done(usize, Box<Visit>),
 }
@@ -149,7 +177,8 @@ impl Fleet<'_> {
         }
         let unreadable = |source| FleetError::Read { path: self.program.to_path_buf(), source };
         File::open(self.program).map_err(unreadable)?;
-        let (send, news) = channel();
+        // A host is heard no faster than its runs are saved.
+        let (send, news) = sync_channel(1);
         let mut waiting: Vec<usize> = (0..hosts.len()).collect();
         let mut busy = Busy { per: self.per, hosts: 0, labels: BTreeMap::new() };
         std::thread::scope(|scope| {
@@ -165,8 +194,13 @@ impl Fleet<'_> {
                         busy.count(&hosts[number], true);
                         let send = send.clone();
                         scope.spawn(move || {
-                            let at = |stage| drop(send.send(News::At(number, stage)));
-                            let visit = Box::new(session::visit(self, &hosts[number], &at));
+                            let tell = |heard| {
+                                let _ = send.send(match heard {
+                                    Heard::Stage(stage) => News::At(number, stage),
+                                    Heard::Run(run, of) => News::Run(number, Box::new((run, of))),
+                                });
+                            };
+                            let visit = Box::new(session::visit(self, &hosts[number], &tell));
                             let _ = send.send(News::Done(number, visit));
                         });
                     }
@@ -189,7 +223,6 @@ impl Visit {
             outcome: Outcome::Stopped,
             said: String::new(),
             output: String::new(),
-            runs: Vec::new(),
             took: Duration::ZERO,
         }
     }
