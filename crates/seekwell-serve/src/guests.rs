@@ -1,5 +1,5 @@
-//! Who is connected. A guest that is being waited for, for its request or until it takes its answer,
-//! can lose its place to a newcomer; one whose answer is being made cannot.
+//! Who is connected. A guest that is being waited for, for its request or until it takes its
+//! answer, can lose its place to a newcomer; one whose answer is being made cannot.
 
 use seekwell_sys::seats::{Seat, Seats, Taken, peer};
 use std::collections::BTreeMap;

@@ -34,8 +34,8 @@ pub struct Seats {
 }
 
 impl Seats {
-    /// The place of a newcomer: a free one, else that of whoever has kept its server waiting longest,
-    /// of its own peer where that has as many as one peer may have.
+    /// The place of a newcomer: a free one, else that of whoever has kept its server waiting
+    /// longest, of its own peer where that has as many as one peer may have.
     pub fn find<P: PartialEq, T: Ord>(
         self,
         peer: &P,

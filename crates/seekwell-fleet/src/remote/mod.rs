@@ -14,7 +14,6 @@ use crate::error::FleetError;
 use jiff::Timestamp;
 use seekwell_io::engine::Control;
 use seekwell_runs::{Detail, RunDocument, Store, StoreError};
-use session::Heard;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
@@ -151,15 +150,15 @@ pub fn keep(store: &Store, mut run: RunDocument, detail: &Detail) -> Result<Stri
     Ok(run.id)
 }
 
-/// News of a host, by its number.
+/// News of a host.
 #[derive(Debug)]
 pub enum News {
     /// It got this far.
-    At(usize, Stage),
+    At(Stage),
     /// It sent a run.
-    Run(usize, Box<(RunDocument, Detail)>),
+    Run(Box<RunDocument>, Detail),
     /// It is done.
-    Done(usize, Box<Visit>),
+    Done(Box<Visit>),
 }
 
 impl Fleet<'_> {
@@ -169,7 +168,7 @@ impl Fleet<'_> {
     /// # Errors
     /// [`FleetError::NoSuchLabel`] where a bound names a label that no host has,
     /// [`FleetError::Read`] where the program cannot be read.
-    pub fn run(&self, hosts: &[Host], mut tell: impl FnMut(News)) -> Result<(), FleetError> {
+    pub fn run(&self, hosts: &[Host], mut tell: impl FnMut(usize, News)) -> Result<(), FleetError> {
         if let Some((key, _)) =
             self.per.iter().find(|(key, _)| !hosts.iter().any(|h| h.labels.contains_key(key)))
         {
@@ -185,7 +184,7 @@ impl Fleet<'_> {
             while !waiting.is_empty() || busy.hosts > 0 {
                 if self.control.stop.load(Relaxed) {
                     for number in waiting.drain(..) {
-                        tell(News::Done(number, Box::new(Visit::never_begun())));
+                        tell(number, News::Done(Box::new(Visit::never_begun())));
                     }
                 }
                 waiting.retain(|&number| {
@@ -194,23 +193,19 @@ impl Fleet<'_> {
                         busy.count(&hosts[number], true);
                         let send = send.clone();
                         scope.spawn(move || {
-                            let tell = |heard| {
-                                let _ = send.send(match heard {
-                                    Heard::Stage(stage) => News::At(number, stage),
-                                    Heard::Run(run, of) => News::Run(number, Box::new((run, of))),
-                                });
-                            };
+                            let tell = |news| drop(send.send((number, news)));
                             let visit = Box::new(session::visit(self, &hosts[number], &tell));
-                            let _ = send.send(News::Done(number, visit));
+                            tell(News::Done(visit));
                         });
                     }
                     !free
                 });
-                let Ok(next) = news.recv_timeout(Duration::from_millis(200)) else { continue };
-                if let News::Done(number, _) = &next {
-                    busy.count(&hosts[*number], false);
+                let next = news.recv_timeout(Duration::from_millis(200));
+                let Ok((number, next)) = next else { continue };
+                if let News::Done(_) = &next {
+                    busy.count(&hosts[number], false);
                 }
-                tell(next);
+                tell(number, next);
             }
         });
         Ok(())

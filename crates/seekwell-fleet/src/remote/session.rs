@@ -1,7 +1,7 @@
 //! One host: a connection, the program if it is missing there, a run, and what it gave.
 
 use super::pipe::Pipe;
-use super::{Bound, Bounds, Fleet, Host, Outcome, Stage, Visit};
+use super::{Bound, Bounds, Fleet, Host, News, Outcome, Stage, Visit};
 use crate::error::FleetError;
 use rustix::process::{Pid, Signal, kill_process_group};
 use seekwell_io::engine::Control;
@@ -37,21 +37,15 @@ enum Word {
     Output(Vec<u8>),
     /// Comes before its run.
     Detail(Detail),
-    Run(RunDocument),
+    Run(Box<RunDocument>),
     TooMuch(Bound),
     End(u8),
     /// What nobody understands, and why.
     Unknown(String),
 }
 
-/// What is told of a host while it is visited.
-pub enum Heard {
-    Stage(Stage),
-    Run(RunDocument, Detail),
-}
-
 /// Runs the program on one host.
-pub fn visit(fleet: &Fleet<'_>, host: &Host, tell: &dyn Fn(Heard)) -> Visit {
+pub fn visit(fleet: &Fleet<'_>, host: &Host, tell: &dyn Fn(News)) -> Visit {
     let begun = Instant::now();
     let mut visit = Visit {
         outcome: Outcome::Unreachable,
@@ -59,7 +53,7 @@ pub fn visit(fleet: &Fleet<'_>, host: &Host, tell: &dyn Fn(Heard)) -> Visit {
         output: String::new(),
         took: Duration::ZERO,
     };
-    tell(Heard::Stage(Stage::Connecting));
+    tell(News::At(Stage::Connecting));
     match connect(fleet, host) {
         Err(error) => visit.said = format!("ssh: {error}"),
         Ok(mut child) => {
@@ -105,7 +99,7 @@ fn converse(
     fleet: &Fleet<'_>,
     child: &mut Child,
     begun: Instant,
-    tell: &dyn Fn(Heard),
+    tell: &dyn Fn(News),
     visit: &mut Visit,
 ) -> Outcome {
     let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else {
@@ -151,24 +145,24 @@ struct Talk<'a> {
 }
 
 impl Talk<'_> {
-    fn through(&mut self, child: &mut Child, tell: &dyn Fn(Heard), visit: &mut Visit) -> Outcome {
+    fn through(&mut self, child: &mut Child, tell: &dyn Fn(News), visit: &mut Visit) -> Outcome {
         let mut stdin = child.stdin.take();
         let (mut outcome, mut detail) = (Outcome::Unreachable, Detail::default());
         loop {
             match self.words.recv_timeout(TICK) {
                 Ok(Word::Need) => {
-                    tell(Heard::Stage(Stage::Copying));
+                    tell(News::At(Stage::Copying));
                     outcome = Outcome::Lost;
                     // Where it ends too early, the host says why, or ends with its input.
                     stdin = stdin.and_then(|mut pipe| self.copy(&mut pipe).is_ok().then_some(pipe));
                 }
                 Ok(Word::Running) => {
-                    tell(Heard::Stage(Stage::Running));
+                    tell(News::At(Stage::Running));
                     outcome = Outcome::Lost;
                 }
                 Ok(Word::Output(text)) => visit.output = String::from_utf8_lossy(&text).into(),
                 Ok(Word::Detail(of_next)) => detail = of_next,
-                Ok(Word::Run(run)) => tell(Heard::Run(run, std::mem::take(&mut detail))),
+                Ok(Word::Run(run)) => tell(News::Run(run, std::mem::take(&mut detail))),
                 Ok(Word::NoRoom) => return Outcome::NoRoom,
                 Ok(Word::NoStart) => return Outcome::DoesNotStart,
                 Ok(Word::TooMuch(bound)) => return Outcome::TooMuch(bound),
@@ -266,7 +260,7 @@ fn word(out: &mut impl BufRead, left: &mut Bounds) -> io::Result<Option<Word>> {
             }
             let path = Path::new(name);
             let document = match *name {
-                "run" => read::run(&bytes, path).map(Word::Run),
+                "run" => read::run(&bytes, path).map(|run| Word::Run(Box::new(run))),
                 "detail" => read::detail(&bytes, path).map(Word::Detail),
                 _ => Ok(Word::Output(bytes)),
             };

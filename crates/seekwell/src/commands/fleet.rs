@@ -77,9 +77,9 @@ fn on_hosts(args: &Run, context: &Context) -> Ended {
     let mut visits: BTreeMap<usize, (Box<Visit>, Vec<String>)> = BTreeMap::new();
     let mut kept: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     let mut not_kept: Option<StoreError> = None;
-    fleet.run(&hosts, |news| match news {
-        News::At(number, stage) => lines.at(number, &hosts[number], stage),
-        News::Run(number, sent) => match keep(&store, sent.0, &sent.1) {
+    fleet.run(&hosts, |number, news| match news {
+        News::At(stage) => lines.at(number, &hosts[number], stage),
+        News::Run(run, detail) => match keep(&store, *run, &detail) {
             Ok(id) => kept.entry(number).or_default().push(id),
             Err(error) => {
                 // The other hosts would lose theirs too.
@@ -87,7 +87,7 @@ fn on_hosts(args: &Run, context: &Context) -> Ended {
                 not_kept.get_or_insert(error);
             }
         },
-        News::Done(number, visit) => {
+        News::Done(visit) => {
             lines.done(number);
             visits.insert(number, (visit, kept.remove(&number).unwrap_or_default()));
         }
