@@ -31,8 +31,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-const TURNED_AWAY: &[u8] =
-    b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 /// How often the stop flag is looked at while no connection comes, in milliseconds.
 const TURN_MS: i64 = 200;
 
@@ -168,17 +166,13 @@ impl Pages {
         self.door.token.as_ref().map(|token| format!("?token={token}")).unwrap_or_default()
     }
 
-    /// Answers a connection in a thread of its own, or turns it away.
+    /// Answers a connection in a thread of its own.
     fn take(self: &Arc<Self>, stream: TcpStream, from: IpAddr, guests: &Arc<Guests>) {
         if stream.set_nonblocking(false).is_err() {
             return;
         }
         let stream = Arc::new(stream);
-        let Some(guest) = guests.seat(&stream, from) else {
-            // A few bytes fit into any socket's buffer: this does not wait.
-            let _ = io::Write::write_all(&mut &*stream, TURNED_AWAY);
-            return;
-        };
+        let Some(guest) = guests.seat(&stream, from) else { return };
         let pages = Arc::clone(self);
         // Where no thread is available, the connection is closed.
         let _ = std::thread::Builder::new()
@@ -188,22 +182,18 @@ impl Pages {
 
     fn converse(&self, stream: &TcpStream, guest: &Guest) {
         let Some(asked) = http::read(stream) else { return };
-        if !guest.is_served() {
-            return;
-        }
         let head_only = asked.as_ref().is_ok_and(|request| request.method == "HEAD");
-        let answer = match &asked {
-            Ok(request) => self.answer(request),
-            Err(answer) => answer.clone(),
+        let let_in = asked.and_then(|request| self.door.check(&request).map(|()| request));
+        let answer = match let_in {
+            Ok(request) if guest.has_turn() => self.answer(&request),
+            Ok(_) => return,
+            Err(refusal) => refusal,
         };
         guest.is_awaited();
         http::send(stream, &answer, head_only, &|| guest.is_awaited());
     }
 
     fn answer(&self, request: &Request) -> Answer {
-        if let Err(refusal) = self.door.check(request) {
-            return refusal;
-        }
         let path = request.path.strip_prefix('/').unwrap_or_default();
         let (api, what) = match path.strip_prefix("api/") {
             Some(rest) => (true, rest),

@@ -18,15 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
-
-fn wait_for(what: &str, limit: Duration, mut ready: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !ready() {
-        assert!(begun.elapsed() < limit, "{what} did not happen within {limit:?}");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
+use std::time::Duration;
 
 /// A server that ends with the test.
 struct Server {
@@ -57,7 +49,7 @@ impl Server {
 
     fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
         stream
     }
 
@@ -299,8 +291,9 @@ fn readers_that_say_or_take_nothing_keep_nobody_out() {
         stream
     });
     let deaf: Vec<TcpStream> = deaf.collect();
-    // While the pages are made there may be no place.
-    wait_for("an answer", Duration::from_secs(50), || server.get("/nothing").0 == 404);
+    for _ in 0..5 {
+        assert_eq!(server.get("/nothing").0, 404);
+    }
     drop(deaf);
 }
 

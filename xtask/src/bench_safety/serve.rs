@@ -239,18 +239,11 @@ fn fleet(rig: &Rig, section: &mut Section, kept: &Path) -> Result<(), Failure> {
 /// Everything that is answered to these bytes.
 fn said(port: u16, bytes: &[u8]) -> String {
     let mut answer = Vec::new();
-    // There may be no place while large pages are made.
-    for _ in 0..50 {
-        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { break };
-        let _ = stream.set_read_timeout(Some(Duration::from_secs(15)));
+    if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) {
+        let _ = stream.set_read_timeout(Some(Duration::from_secs(60)));
         let _ = stream.write_all(bytes);
         let _ = stream.shutdown(std::net::Shutdown::Write);
-        answer.clear();
         let _ = stream.take(1 << 22).read_to_end(&mut answer);
-        if !answer.starts_with(b"HTTP/1.1 503") {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(200));
     }
     String::from_utf8_lossy(&answer).into_owned()
 }
