@@ -1,9 +1,14 @@
 //! One client: its socket, what it said and what it is yet to be told.
 
 use crate::disk::{Answer, bytes_of};
-use crate::place::Stream;
+use crate::place::{Peer, Stream};
 use crate::protocol::{Export, ProtocolError, Request, Session, Step};
+use seekwell_io::units::Nanos;
+use seekwell_sys::seats::Taken;
 use std::io::{self, ErrorKind, Read, Write};
+
+/// A client has said which export it wants within this time.
+const HANDSHAKE: Nanos = Nanos::from_millis(2000);
 
 /// Requests of a client that are under way; it is not heard beyond them.
 const MOST_REQUESTS: u32 = 1024;
@@ -15,6 +20,9 @@ const MOST_BYTES: u64 = 32 << 20;
 #[derive(Debug)]
 pub struct Connection {
     pub stream: Stream,
+    peer: Peer,
+    /// When it came.
+    since: Nanos,
     session: Session,
     out: Vec<u8>,
     sent: usize,
@@ -24,10 +32,23 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(stream: Stream, export: Export) -> Self {
+    pub fn new((stream, peer): (Stream, Peer), since: Nanos, export: Export) -> Self {
         let mut out = Vec::new();
         let session = Session::new(export, &mut out);
-        Self { stream, session, out, sent: 0, requests: 0, bytes: 0, leaves: false }
+        let (sent, requests, bytes, leaves) = (0, 0, 0, false);
+        Self { stream, peer, since, session, out, sent, requests, bytes, leaves }
+    }
+
+    /// Its place among others. It is its own once the client has asked for the export: a disk may
+    /// be idle for days.
+    pub fn taken(&self, id: u64) -> Taken<Peer, Nanos> {
+        let idle_since = self.session.is_greeting().then_some(self.since);
+        Taken { id, peer: self.peer, idle_since }
+    }
+
+    /// Whether it should have asked for the export by now.
+    pub fn is_late(&self, now: Nanos) -> bool {
+        self.session.is_greeting() && now.since(self.since) > HANDSHAKE
     }
 
     const fn unsent(&self) -> usize {

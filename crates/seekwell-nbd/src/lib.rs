@@ -17,7 +17,7 @@ mod tally;
 
 pub use disk::{Answer, Disk};
 pub use fault::{Fault, FaultError, Moment};
-pub use place::{Place, PlaceError};
+pub use place::{ListenError, Place, PlaceError};
 pub use server::{Event, Options, ServeError, Served, Server};
 pub use store::{DataError, Lost, Store};
 pub use tally::{OpTally, Tally};

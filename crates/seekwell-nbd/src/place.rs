@@ -1,13 +1,22 @@
 //! Where a server listens.
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use seekwell_sys::seats;
 use std::fmt;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+/// For so long the folder of a socket may be locked by others: a server holds it while it begins.
+const LOCK_TIME: Duration = Duration::from_secs(5);
 
 /// An address as it is given: `HOST:PORT` or `unix:PATH`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,16 +79,49 @@ impl fmt::Display for Place {
     }
 }
 
+/// Why nobody can listen at a place.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// Somebody does already.
+    #[error("a server answers there; end it or choose another path")]
+    Taken,
+    /// A file of another kind has the name, and may be somebody's.
+    #[error("there is a file that is not a socket; move it away or choose another path")]
+    NotSocket,
+    /// The folder of the socket is locked.
+    #[error("another program has locked its folder (flock); wait for it or choose another folder")]
+    Locked,
+    /// The kernel refuses.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
 /// A socket that listens. One in the file system is removed with it.
 #[derive(Debug)]
 pub enum Listener {
     Tcp(TcpListener),
-    Unix(UnixListener, PathBuf),
+    Unix(UnixListener, Socket),
+}
+
+/// A socket in the file system, which may be moved away and another put there.
+#[derive(Debug)]
+pub struct Socket {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+/// Who is at the other end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    Address(IpAddr),
+    User(u32),
 }
 
 impl Listener {
-    /// Listens, and says where: the port is known then.
-    pub fn open(place: &Place) -> io::Result<(Self, Place)> {
+    /// Listens, and says where: the port is known then. The socket of a server that was killed is
+    /// replaced.
+    pub fn open(place: &Place) -> Result<(Self, Place), ListenError> {
         match place {
             Place::Tcp(address) => {
                 let listener = TcpListener::bind(address)?;
@@ -88,28 +130,71 @@ impl Listener {
                 Ok((Self::Tcp(listener), Place::Tcp(address)))
             }
             Place::Unix(path) => {
+                // Between its two steps, bind and listen, a socket looks like a dead server's.
+                let _locked = lock_folder(path)?;
+                remove_dead(path)?;
                 let listener = UnixListener::bind(path)?;
                 listener.set_nonblocking(true)?;
-                Ok((Self::Unix(listener, path.clone()), place.clone()))
+                let about = fs::symlink_metadata(path)?;
+                let (device, inode) = (about.dev(), about.ino());
+                let socket = Socket { path: path.clone(), device, inode };
+                Ok((Self::Unix(listener, socket), place.clone()))
             }
         }
     }
 
-    /// The next connection, where one is there.
-    pub fn accept(&self) -> io::Result<Stream> {
+    /// The next connection, where one is there, and whose it is.
+    pub fn accept(&self) -> io::Result<(Stream, Peer)> {
         match self {
             Self::Tcp(listener) => {
-                let (stream, _) = listener.accept()?;
+                let (stream, address) = listener.accept()?;
                 stream.set_nonblocking(true)?;
                 stream.set_nodelay(true)?;
-                Ok(Stream::Tcp(stream))
+                Ok((Stream::Tcp(stream), Peer::Address(seats::peer(address.ip()))))
             }
             Self::Unix(listener, _) => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nonblocking(true)?;
-                Ok(Stream::Unix(stream))
+                let user = rustix::net::sockopt::socket_peercred(&stream)?.uid.as_raw();
+                Ok((Stream::Unix(stream), Peer::User(user)))
             }
         }
+    }
+}
+
+/// Keeps other servers from beginning in the folder of a socket while this one does.
+fn lock_folder(socket: &Path) -> Result<File, ListenError> {
+    let folder = socket.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = File::open(folder.unwrap_or(Path::new(".")))?;
+    let until = Instant::now() + LOCK_TIME;
+    loop {
+        match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(folder),
+            Err(Errno::WOULDBLOCK) if Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(Errno::WOULDBLOCK) => return Err(ListenError::Locked),
+            Err(errno) => return Err(ListenError::System(errno.into())),
+        }
+    }
+}
+
+/// Removes a socket at which nobody answers, and nothing else.
+fn remove_dead(path: &Path) -> Result<(), ListenError> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error.into()),
+        Ok(about) if !about.file_type().is_socket() => return Err(ListenError::NotSocket),
+        Ok(_) => {}
+    }
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None);
+    let address = SocketAddrUnix::new(path).map_err(io::Error::from)?;
+    match net::connect(&socket.map_err(io::Error::from)?, &address) {
+        Err(Errno::CONNREFUSED) => Ok(fs::remove_file(path)?),
+        // One that has not accepted its last clients yet.
+        Ok(()) | Err(Errno::AGAIN) => Err(ListenError::Taken),
+        Err(errno) => Err(ListenError::System(errno.into())),
     }
 }
 
@@ -124,7 +209,9 @@ impl AsFd for Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if let Self::Unix(_, path) = self {
+        let Self::Unix(_, Socket { path, device, inode }) = self else { return };
+        let about = fs::symlink_metadata(&*path);
+        if about.is_ok_and(|about| (about.dev(), about.ino()) == (*device, *inode)) {
             let _ = fs::remove_file(path);
         }
     }

@@ -181,6 +181,9 @@ pub enum ProtocolError {
     /// An export of another name, asked for in the way that allows no refusal.
     #[error("the client asks for an export of another name")]
     NoSuchExport,
+    /// Half a handshake, and no more for a time.
+    #[error("the client did not end the handshake in time")]
+    Late,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,6 +215,11 @@ impl Session {
         out.extend((FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes());
         let (no_zeroes, structured, input, taken) = (false, false, Vec::new(), 0);
         Self { export, phase: Phase::Flags, no_zeroes, structured, input, taken }
+    }
+
+    /// Whether the client has not yet asked for the export.
+    pub const fn is_greeting(&self) -> bool {
+        matches!(self.phase, Phase::Flags | Phase::Options)
     }
 
     /// Takes what the client sent.

@@ -7,7 +7,7 @@
 use crate::connection::Connection;
 use crate::disk::{Answer, Disk, bytes_of};
 use crate::fault::Fault;
-use crate::place::{Listener, Place};
+use crate::place::{ListenError, Listener, Place};
 use crate::protocol::{Export, MIN_BLOCK, ProtocolError};
 use crate::store::{DataError, Lost, Store};
 use crate::tally::{Tally, op_of};
@@ -17,6 +17,7 @@ use seekwell_io::units::Nanos;
 use seekwell_machine::Model;
 use seekwell_machine::describe::Value;
 use seekwell_sys::classify;
+use seekwell_sys::seats::{Seat, Seats};
 use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroU64;
@@ -24,8 +25,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Clients at a time.
-const MOST_CONNECTIONS: usize = 16;
+/// Connections at a time: a client may have sixteen, and there is room for another.
+const SEATS: Seats = Seats { all: 32, per_peer: 16 };
 /// How often the stop flag is looked at while nothing happens.
 const TURN: Nanos = Nanos::from_millis(200);
 /// For this long before an answer is due, and after a client was heard or answered, the server
@@ -44,7 +45,7 @@ pub enum ServeError {
         /// Where.
         place: Place,
         /// Why not.
-        source: io::Error,
+        source: ListenError,
     },
     /// The data cannot be kept.
     #[error(transparent)]
@@ -182,7 +183,7 @@ impl Server {
             }
             let ready = self.wait(now)?;
             for (client, flags) in ready {
-                self.attend(client, flags, &mut room);
+                self.attend(client, flags, now, &mut room);
             }
             self.hear(&clock, begin, tell);
         }
@@ -276,15 +277,11 @@ impl Server {
     }
 
     /// Accepts a client, or moves bytes from and to one.
-    fn attend(&mut self, id: u64, flags: PollFlags, room: &mut [u8]) {
+    fn attend(&mut self, id: u64, flags: PollFlags, now: Nanos, room: &mut [u8]) {
         if id == 0 {
             // A connection that is gone again or has no descriptor is the client's to try again.
-            if let Ok(stream) = self.listener.accept()
-                && self.connections.len() < MOST_CONNECTIONS
-            {
-                self.served.clients += 1;
-                let client = Connection::new(stream, self.export.clone());
-                self.connections.insert(self.served.clients, client);
+            if let Ok(accepted) = self.listener.accept() {
+                self.admit(Connection::new(accepted, now, self.export.clone()));
             }
             return;
         }
@@ -297,6 +294,18 @@ impl Server {
         if !heard || client.send().is_err() {
             self.connections.remove(&id);
         }
+    }
+
+    /// Gives a client a place, if need be that of one that has not said what it wants.
+    fn admit(&mut self, client: Connection) {
+        let taken = self.connections.iter().map(|(id, client)| client.taken(*id));
+        match SEATS.find(&client.taken(0).peer, taken) {
+            Seat::Free => {}
+            Seat::Of(id) => drop(self.connections.remove(&id)),
+            Seat::Nowhere => return,
+        }
+        self.served.clients += 1;
+        self.connections.insert(self.served.clients, client);
     }
 
     /// Takes the requests that clients have made.
@@ -319,10 +328,17 @@ impl Server {
                     }
                 }
             }
-            if client.send().is_err() || client.is_over() {
+            let late = client.is_late(clock.now() - begin);
+            if late {
+                tell(Event::HungUp(ProtocolError::Late));
+            }
+            if late || client.send().is_err() || client.is_over() {
                 over.push(*id);
             }
         }
         over.iter().for_each(|id| drop(self.connections.remove(id)));
     }
 }
+
+#[cfg(test)]
+mod tests;

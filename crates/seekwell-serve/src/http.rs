@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 const MOST_HEAD: usize = 8 << 10;
 const MOST_HEADERS: usize = 64;
 /// A head has to come within this time, however slowly its bytes trickle in.
-const HEAD_TIME: Duration = Duration::from_secs(5);
-/// An answer has to be taken within this time.
-const ANSWER_TIME: Duration = Duration::from_secs(60);
+const HEAD_TIME: Duration = Duration::from_secs(2);
+/// Each [`CHUNK`] of an answer has to be taken within this time: 13 KiB a second.
+const CHUNK_TIME: Duration = Duration::from_secs(5);
 /// What is left of a request, a body that nobody asked for, is thrown away for so long: closing
 /// with unread bytes resets the connection, and the answer is lost on the way.
 const LINGER: Duration = Duration::from_millis(500);
@@ -84,7 +84,7 @@ impl Answer {
 
 /// Reads the head of a request; what is wrong with it as the answer to give. `None` when the other
 /// side left without a word.
-pub fn read(stream: &mut TcpStream) -> Option<Result<Request, Answer>> {
+pub fn read(mut stream: &TcpStream) -> Option<Result<Request, Answer>> {
     let until = Instant::now() + HEAD_TIME;
     let mut head = Vec::with_capacity(1024);
     let mut chunk = [0; 1024];
@@ -156,21 +156,27 @@ fn only(headers: &[httparse::Header<'_>], name: &str) -> Result<Option<String>, 
     first.map(text).transpose()
 }
 
-/// Sends an answer and closes; whether the other side takes it is its own affair.
-pub fn send(stream: &mut TcpStream, answer: &Answer, head_only: bool) {
-    let until = Instant::now() + ANSWER_TIME;
+/// Sends an answer and closes; whether the other side takes it is its own affair. `taken` hears of
+/// each part that it took.
+pub fn send(mut stream: &TcpStream, answer: &Answer, head_only: bool, taken: &dyn Fn()) {
     let mut out = head(answer).into_bytes();
     if !head_only {
         out.extend_from_slice(&answer.body);
     }
-    for part in out.chunks(CHUNK) {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero()
-            || stream.set_write_timeout(Some(left)).is_err()
-            || stream.write_all(part).is_err()
-        {
-            return;
+    for mut part in out.chunks(CHUNK) {
+        let until = Instant::now() + CHUNK_TIME;
+        while !part.is_empty() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || stream.set_write_timeout(Some(left)).is_err() {
+                return;
+            }
+            match stream.write(part) {
+                Ok(n @ 1..) => part = &part[n..],
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                _ => return,
+            }
         }
+        taken();
     }
     let _ = stream.shutdown(Shutdown::Write);
     let until = Instant::now() + LINGER;

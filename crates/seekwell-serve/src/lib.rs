@@ -1,8 +1,9 @@
 //! Kept runs and experiments over HTTP, to be read in a browser: those of a folder, or the runs of
 //! many hosts in a database.
 //!
-//! Every connection has a thread of its own, makes one request and has a few seconds for it; more
-//! than a few at once are turned away. Nothing can be changed: an address has one of a few forms
+//! Every connection has a thread of its own and makes one request, with two seconds for its head
+//! and a lowest rate for its answer. When all places are taken, a newcomer gets that of the slowest
+//! ([`guests`]). Nothing can be changed: an address has one of a few forms
 //! or names nothing, and no part of it is joined to a path before it is known to be an id.
 
 mod connections;
@@ -10,11 +11,13 @@ mod door;
 mod experiments;
 mod fleet;
 mod folder;
+mod guests;
 mod http;
 
 use door::{Door, is_token};
 use fleet::Fleet;
 use folder::Folder;
+use guests::{Guest, Guests};
 use http::{Answer, Request};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use seekwell_fleet::{FleetError, Place};
@@ -24,15 +27,11 @@ use seekwell_sys::classify;
 use seekwell_sys::thread::start;
 use std::fs::File;
 use std::io::{self, Read};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{AcqRel, Relaxed};
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// Connections at a time.
-const MOST_CONNECTIONS: usize = 32;
-const TURNED_AWAY: &[u8] =
-    b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 /// How often the stop flag is looked at while no connection comes, in milliseconds.
 const TURN_MS: i64 = 200;
 
@@ -125,7 +124,7 @@ impl Server {
     /// # Errors
     /// When the kernel does not let it wait for connections.
     pub fn run(&self, stop: &AtomicBool) -> Result<(), ServeError> {
-        let open = Arc::new(AtomicUsize::new(0));
+        let guests = Arc::new(Guests::default());
         while !stop.load(Relaxed) {
             let mut waits = [PollFd::new(&self.listener, PollFlags::IN)];
             let turn = Timespec { tv_sec: 0, tv_nsec: TURN_MS * 1_000_000 };
@@ -135,7 +134,7 @@ impl Server {
                 Err(errno) => return Err(ServeError::System(errno.into())),
             }
             match self.listener.accept() {
-                Ok((stream, _)) => self.pages.take(stream, &open),
+                Ok((stream, from)) => self.pages.take(stream, from.ip(), &guests),
                 // A connection that is gone again, or no descriptor is free: neither is forever.
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
                 Err(_) => std::thread::sleep(std::time::Duration::from_millis(50)),
@@ -162,55 +161,38 @@ enum Shown {
     Fleet(Fleet),
 }
 
-/// Counts a connection for as long as it lives, a panic in its thread included.
-struct Counted(Arc<AtomicUsize>);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, AcqRel);
-    }
-}
-
 impl Pages {
     /// What links end in, so that they work for who knows the token.
     fn query(&self) -> String {
         self.door.token.as_ref().map(|token| format!("?token={token}")).unwrap_or_default()
     }
 
-    /// Answers a connection in a thread of its own, or turns it away.
-    fn take(self: &Arc<Self>, stream: TcpStream, open: &Arc<AtomicUsize>) {
+    /// Answers a connection in a thread of its own.
+    fn take(self: &Arc<Self>, stream: TcpStream, from: IpAddr, guests: &Arc<Guests>) {
         if stream.set_nonblocking(false).is_err() {
             return;
         }
-        let before = open.fetch_add(1, AcqRel);
-        let counted = Counted(Arc::clone(open));
-        if before >= MOST_CONNECTIONS {
-            // A few bytes fit into any socket's buffer: this does not wait.
-            let _ = io::Write::write_all(&mut &stream, TURNED_AWAY);
-            return;
-        }
+        let stream = Arc::new(stream);
+        let Some(guest) = guests.seat(&stream, from) else { return };
         let pages = Arc::clone(self);
         // Where no thread is available, the connection is closed.
-        let _ = start("reader", move || {
-            let _counted = counted;
-            pages.converse(stream);
-        });
+        let _ = start("reader", move || pages.converse(&stream, &guest));
     }
 
-    fn converse(&self, mut stream: TcpStream) {
-        let Some(asked) = http::read(&mut stream) else { return };
+    fn converse(&self, stream: &TcpStream, guest: &Guest) {
+        let Some(asked) = http::read(stream) else { return };
         let head_only = asked.as_ref().is_ok_and(|request| request.method == "HEAD");
-        let answer = match &asked {
-            Ok(request) => self.answer(request),
-            Err(answer) => answer.clone(),
+        let let_in = asked.and_then(|request| self.door.check(&request).map(|()| request));
+        let answer = match let_in {
+            Ok(request) if guest.has_turn() => self.answer(&request),
+            Ok(_) => return,
+            Err(refusal) => refusal,
         };
-        http::send(&mut stream, &answer, head_only);
+        guest.is_awaited();
+        http::send(stream, &answer, head_only, &|| guest.is_awaited());
     }
 
     fn answer(&self, request: &Request) -> Answer {
-        if let Err(refusal) = self.door.check(request) {
-            return refusal;
-        }
         let path = request.path.strip_prefix('/').unwrap_or_default();
         let (api, what) = match path.strip_prefix("api/") {
             Some(rest) => (true, rest),

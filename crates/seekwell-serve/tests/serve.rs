@@ -18,15 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
-
-fn wait_for(what: &str, limit: Duration, mut ready: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !ready() {
-        assert!(begun.elapsed() < limit, "{what} did not happen within {limit:?}");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
+use std::time::Duration;
 
 /// A server that ends with the test.
 struct Server {
@@ -57,7 +49,7 @@ impl Server {
 
     fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
         stream
     }
 
@@ -257,13 +249,12 @@ fn garbage_is_answered_with_400_and_the_server_lives_on() {
 fn a_reader_that_trickles_is_cut_off_and_others_are_answered_meanwhile() {
     let (home, _, _writer) = home(Status::Complete);
     let server = Server::start(home.path());
-    let begun = Instant::now();
     let mut slow = server.connect();
     slow.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
     let mut answer = Vec::new();
     let mut bytes = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ".iter().chain(&[b'x'; 90]);
-    while begun.elapsed() < Duration::from_secs(15) && answer.is_empty() {
-        let _ = slow.write_all(&[*bytes.next().expect("a byte")]);
+    while answer.is_empty() {
+        let _ = slow.write_all(&[*bytes.next().expect("it is still listened to")]);
         let mut chunk = [0; 256];
         if let Ok(n) = slow.read(&mut chunk) {
             answer.extend_from_slice(&chunk[..n]);
@@ -274,20 +265,36 @@ fn a_reader_that_trickles_is_cut_off_and_others_are_answered_meanwhile() {
     }
     let answer = String::from_utf8_lossy(&answer);
     assert!(answer.starts_with("HTTP/1.1 408 "), "{answer:?}");
-    let took = begun.elapsed();
-    assert!((4..9).contains(&took.as_secs()), "{took:?}");
     assert!(server.is_alive());
 }
 
+/// Thirty-two readers that said half a line had all places for five seconds, and those that asked
+/// for a large page and did not take it for a minute; everybody else was turned away.
 #[test]
-fn too_many_at_once_are_turned_away_and_let_in_again() {
-    let (home, _, _writer) = home(Status::Complete);
+fn readers_that_say_or_take_nothing_keep_nobody_out() {
+    let (home, id, mut writer) = home(Status::Complete);
     let server = Server::start(home.path());
-    let idle: Vec<TcpStream> = (0..32).map(|_| server.connect()).collect();
-    let turned_away = || server.say(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    wait_for("503", Duration::from_secs(4), || turned_away().starts_with("HTTP/1.1 503 "));
+    let idle: Vec<TcpStream> = (0..100).map(|_| server.connect()).collect();
+    for _ in 0..20 {
+        assert!(server.is_alive());
+    }
     drop(idle);
-    wait_for("room", Duration::from_secs(10), || server.is_alive());
+    // More than the buffers of a connection take.
+    let (mut document, detail) = sample::rich();
+    document.id.clone_from(&id);
+    document.label = Some("x".repeat(6 << 20));
+    writer.save(&document, &detail).unwrap();
+    let ask = format!("GET /api/run/{id} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let deaf = (0..40).map(|_| {
+        let mut stream = server.connect();
+        stream.write_all(ask.as_bytes()).unwrap();
+        stream
+    });
+    let deaf: Vec<TcpStream> = deaf.collect();
+    for _ in 0..5 {
+        assert_eq!(server.get("/nothing").0, 404);
+    }
+    drop(deaf);
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod path_text;
 mod patient;
 mod privilege;
 mod recording;
+pub mod seats;
 mod sip;
 mod snapshot;
 mod stat;

@@ -43,7 +43,7 @@ file() {
 file output "$dir/output"
 for document in "$dir"/runs/*/run.json; do
   [ -e "$document" ] || continue
-  file run "$document"
   file detail "${document%/*}/detail.json"
+  file run "$document"
 done
 echo "end $status"

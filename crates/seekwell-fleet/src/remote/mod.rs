@@ -5,6 +5,7 @@
 //! removes all of it; it does the same when the connection ends. A host that fails is a result.
 
 mod hosts;
+mod pipe;
 mod session;
 
 pub use hosts::{Host, hosts};
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 /// What is to be run, and how.
@@ -40,8 +41,37 @@ pub struct Fleet<'a> {
     pub per: &'a [(String, usize)],
     /// How long a host may take.
     pub timeout: Option<Duration>,
+    /// What a host may send.
+    pub bounds: Bounds,
     /// Ends all runs in order, and then at once.
     pub control: &'a Control,
+}
+
+/// What a host may send: it is a stranger's word what it holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Runs.
+    pub runs: usize,
+    /// Bytes of runs and of what the program printed, together.
+    pub bytes: u64,
+}
+
+/// Which of them a host went beyond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// [`Bounds::runs`].
+    Runs,
+    /// [`Bounds::bytes`].
+    Bytes,
+}
+
+impl Bounds {
+    /// Takes something off what may still come.
+    fn take(&mut self, runs: usize, bytes: u64) -> Result<(), Bound> {
+        self.runs = self.runs.checked_sub(runs).ok_or(Bound::Runs)?;
+        self.bytes = self.bytes.checked_sub(bytes).ok_or(Bound::Bytes)?;
+        Ok(())
+    }
 }
 
 /// How far a host is.
@@ -72,6 +102,8 @@ pub enum Outcome {
     TimedOut,
     /// It was stopped, or never begun, because everything was.
     Stopped,
+    /// It sent more than it may; the runs up to there are kept.
+    TooMuch(Bound),
     /// What came back is not what the program keeps, and why.
     Damaged(String),
 }
@@ -88,6 +120,7 @@ impl Outcome {
             Self::Lost => "lost",
             Self::TimedOut => "timed_out",
             Self::Stopped => "stopped",
+            Self::TooMuch(_) => "too_much",
             Self::Damaged(_) => "damaged",
         }
     }
@@ -102,37 +135,31 @@ pub struct Visit {
     pub said: String,
     /// What the program printed.
     pub output: String,
-    /// The runs that it kept.
-    pub runs: Vec<(RunDocument, Detail)>,
     /// From the connection to the end.
     pub took: Duration,
 }
 
-impl Visit {
-    /// Keeps its runs, and gives their ids here: two hosts may have drawn the same.
-    ///
-    /// # Errors
-    /// [`StoreError`] where they cannot be written.
-    pub fn keep(&self, store: &Store) -> Result<Vec<String>, StoreError> {
-        let keep = |(run, detail): &(RunDocument, Detail)| {
-            let started = run.started_at.parse().unwrap_or_else(|_| Timestamp::now());
-            let mut writer = store.create(run.kind, started)?;
-            let mut run = run.clone();
-            writer.id().clone_into(&mut run.id);
-            writer.save(&run, detail)?;
-            Ok(run.id)
-        };
-        self.runs.iter().map(keep).collect()
-    }
+/// Keeps a run of a host, and gives its id here: two hosts may have drawn the same.
+///
+/// # Errors
+/// [`StoreError`] where it cannot be written.
+pub fn keep(store: &Store, mut run: RunDocument, detail: &Detail) -> Result<String, StoreError> {
+    let started = run.started_at.parse().unwrap_or_else(|_| Timestamp::now());
+    let mut writer = store.create(run.kind, started)?;
+    writer.id().clone_into(&mut run.id);
+    writer.save(&run, detail)?;
+    Ok(run.id)
 }
 
-/// News of a host, by its number.
+/// News of a host.
 #[derive(Debug)]
 pub enum News {
     /// It got this far.
-    At(usize, Stage),
+    At(Stage),
+    /// It sent a run.
+    Run(Box<RunDocument>, Detail),
     /// It is done.
-    Done(usize, Box<Visit>),
+    Done(Box<Visit>),
 }
 
 impl Fleet<'_> {
@@ -142,7 +169,7 @@ impl Fleet<'_> {
     /// # Errors
     /// [`FleetError::NoSuchLabel`] where a bound names a label that no host has,
     /// [`FleetError::Read`] where the program cannot be read.
-    pub fn run(&self, hosts: &[Host], mut tell: impl FnMut(News)) -> Result<(), FleetError> {
+    pub fn run(&self, hosts: &[Host], mut tell: impl FnMut(usize, News)) -> Result<(), FleetError> {
         if let Some((key, _)) =
             self.per.iter().find(|(key, _)| !hosts.iter().any(|h| h.labels.contains_key(key)))
         {
@@ -150,7 +177,8 @@ impl Fleet<'_> {
         }
         let unreadable = |source| FleetError::Read { path: self.program.to_path_buf(), source };
         File::open(self.program).map_err(unreadable)?;
-        let (send, news) = channel();
+        // A host is heard no faster than its runs are saved.
+        let (send, news) = sync_channel(1);
         let mut waiting: Vec<usize> = (0..hosts.len()).collect();
         let mut busy = Busy { per: self.per, hosts: 0, labels: BTreeMap::new() };
         std::thread::scope(|scope| {
@@ -158,7 +186,7 @@ impl Fleet<'_> {
                 if self.control.stop.load(Relaxed) {
                     for number in waiting.drain(..) {
                         let visit = Visit::never_begun(Outcome::Stopped, String::new());
-                        tell(News::Done(number, Box::new(visit)));
+                        tell(number, News::Done(Box::new(visit)));
                     }
                 }
                 waiting.retain(|&number| {
@@ -167,23 +195,24 @@ impl Fleet<'_> {
                         busy.count(&hosts[number], true);
                         let tell = send.clone();
                         let begun = start_scoped(scope, "host", move || {
-                            let at = |stage| drop(tell.send(News::At(number, stage)));
-                            let visit = Box::new(session::visit(self, &hosts[number], &at));
-                            let _ = tell.send(News::Done(number, visit));
+                            let tell = |news| drop(tell.send((number, news)));
+                            let visit = Box::new(session::visit(self, &hosts[number], &tell));
+                            tell(News::Done(visit));
                         });
                         if let Err(why) = begun {
                             let why = why.to_string();
                             let visit = Visit::never_begun(Outcome::Unreachable, why);
-                            let _ = send.send(News::Done(number, Box::new(visit)));
+                            let _ = send.send((number, News::Done(Box::new(visit))));
                         }
                     }
                     !free
                 });
-                let Ok(next) = news.recv_timeout(Duration::from_millis(200)) else { continue };
-                if let News::Done(number, _) = &next {
-                    busy.count(&hosts[*number], false);
+                let next = news.recv_timeout(Duration::from_millis(200));
+                let Ok((number, next)) = next else { continue };
+                if let News::Done(_) = &next {
+                    busy.count(&hosts[number], false);
                 }
-                tell(next);
+                tell(number, next);
             }
         });
         Ok(())
@@ -192,7 +221,7 @@ impl Fleet<'_> {
 
 impl Visit {
     const fn never_begun(outcome: Outcome, said: String) -> Self {
-        Self { outcome, said, output: String::new(), runs: Vec::new(), took: Duration::ZERO }
+        Self { outcome, said, output: String::new(), took: Duration::ZERO }
     }
 }
 

@@ -1,7 +1,10 @@
 //! One host: a connection, the program if it is missing there, a run, and what it gave.
 
-use super::{Fleet, Host, Outcome, Stage, Visit};
+use super::pipe::Pipe;
+use super::{Bound, Bounds, Fleet, Host, News, Outcome, Stage, Visit};
 use crate::error::FleetError;
+use rustix::process::{Pid, Signal, kill_process_group};
+use seekwell_io::engine::Control;
 use seekwell_runs::read::{self, MAX_DETAIL_BYTES, MAX_RUN_BYTES};
 use seekwell_runs::{Detail, RunDocument};
 use seekwell_sys::thread::start_scoped;
@@ -11,8 +14,9 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 const SCRIPT: &str = include_str!("host.sh");
@@ -24,8 +28,6 @@ const GRACE: Duration = Duration::from_secs(20);
 const MAX_OUTPUT_BYTES: u64 = 64 << 20;
 /// The last lines of standard error that are kept.
 const LINES: usize = 20;
-/// How the program is copied: a chunk at a time, so that it can be stopped.
-const CHUNK: usize = 64 << 10;
 
 /// What a host says.
 enum Word {
@@ -34,28 +36,29 @@ enum Word {
     NoStart,
     Running,
     Output(Vec<u8>),
-    Run(Box<RunDocument>),
+    /// Comes before its run.
     Detail(Detail),
+    Run(Box<RunDocument>),
+    TooMuch(Bound),
     End(u8),
     /// What nobody understands, and why.
     Unknown(String),
 }
 
 /// Runs the program on one host.
-pub fn visit(fleet: &Fleet<'_>, host: &Host, stage: &dyn Fn(Stage)) -> Visit {
+pub fn visit(fleet: &Fleet<'_>, host: &Host, tell: &dyn Fn(News)) -> Visit {
     let begun = Instant::now();
     let mut visit = Visit {
         outcome: Outcome::Unreachable,
         said: String::new(),
         output: String::new(),
-        runs: Vec::new(),
         took: Duration::ZERO,
     };
-    stage(Stage::Connecting);
+    tell(News::At(Stage::Connecting));
     match connect(fleet, host) {
         Err(error) => visit.said = format!("ssh: {error}"),
         Ok(mut child) => {
-            visit.outcome = converse(fleet, &mut child, begun, stage, &mut visit);
+            visit.outcome = converse(fleet, &mut child, begun, tell, &mut visit);
         }
     }
     visit.took = begun.elapsed();
@@ -97,34 +100,49 @@ fn converse(
     fleet: &Fleet<'_>,
     child: &mut Child,
     begun: Instant,
-    stage: &dyn Fn(Stage),
+    tell: &dyn Fn(News),
     visit: &mut Visit,
 ) -> Outcome {
     let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else {
         return Outcome::Unreachable;
     };
-    let (send, words) = channel();
-    let ended = std::thread::scope(|scope| {
-        let listens = start_scoped(scope, "listen", move || listen(BufReader::new(out), &send));
+    // One word at a time: a host waits until its runs are saved.
+    let (send, words) = sync_channel(1);
+    let ended = AtomicBool::new(false);
+    let over = &|| ended.load(Relaxed);
+    let outcome = std::thread::scope(|scope| {
+        let (out, err) = (Pipe::new(out, over), Pipe::new(err, over));
+        let listens = start_scoped(scope, "listen", move || {
+            listen(BufReader::new(out), fleet.bounds, &send);
+        });
         let said = listens
             .and_then(|_| start_scoped(scope, "said", move || last_lines(BufReader::new(err))));
         let mut talk = Talk { fleet, words, begun, told: None, timed_out: false };
         let outcome = match said {
-            Ok(_) => talk.through(child, stage, visit),
+            Ok(_) => talk.through(child, tell, visit),
             Err(_) => Outcome::Unreachable,
         };
-        let _ = child.kill();
-        let _ = child.wait();
+        drop(talk);
+        end(child);
+        ended.store(true, Relaxed);
         visit.said = match said {
             Ok(said) => said.join().unwrap_or_default(),
             Err(why) => why.to_string(),
         };
         outcome
     });
-    if let Outcome::Damaged(why) = &ended {
+    if let Outcome::Damaged(why) = &outcome {
         visit.said.clone_from(why);
     }
-    ended
+    outcome
+}
+
+/// Ends `ssh` and what it started, such as a command that is its connection.
+fn end(child: &mut Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
 }
 
 struct Talk<'a> {
@@ -137,30 +155,27 @@ struct Talk<'a> {
 }
 
 impl Talk<'_> {
-    fn through(&mut self, child: &mut Child, stage: &dyn Fn(Stage), visit: &mut Visit) -> Outcome {
+    fn through(&mut self, child: &mut Child, tell: &dyn Fn(News), visit: &mut Visit) -> Outcome {
         let mut stdin = child.stdin.take();
-        let mut outcome = Outcome::Unreachable;
+        let (mut outcome, mut detail) = (Outcome::Unreachable, Detail::default());
         loop {
             match self.words.recv_timeout(TICK) {
                 Ok(Word::Need) => {
-                    stage(Stage::Copying);
+                    tell(News::At(Stage::Copying));
                     outcome = Outcome::Lost;
                     // Where it ends too early, the host says why, or ends with its input.
                     stdin = stdin.and_then(|mut pipe| self.copy(&mut pipe).is_ok().then_some(pipe));
                 }
                 Ok(Word::Running) => {
-                    stage(Stage::Running);
+                    tell(News::At(Stage::Running));
                     outcome = Outcome::Lost;
                 }
                 Ok(Word::Output(text)) => visit.output = String::from_utf8_lossy(&text).into(),
-                Ok(Word::Run(run)) => visit.runs.push((*run, Detail::default())),
-                Ok(Word::Detail(detail)) => {
-                    if let Some((_, last)) = visit.runs.last_mut() {
-                        *last = detail;
-                    }
-                }
+                Ok(Word::Detail(of_next)) => detail = of_next,
+                Ok(Word::Run(run)) => tell(News::Run(run, std::mem::take(&mut detail))),
                 Ok(Word::NoRoom) => return Outcome::NoRoom,
                 Ok(Word::NoStart) => return Outcome::DoesNotStart,
+                Ok(Word::TooMuch(bound)) => return Outcome::TooMuch(bound),
                 Ok(Word::Unknown(why)) => return Outcome::Damaged(why),
                 Ok(Word::End(_)) if self.timed_out => return Outcome::TimedOut,
                 Ok(Word::End(status)) => return Outcome::Ended(status),
@@ -171,6 +186,7 @@ impl Talk<'_> {
             }
             if self.told.is_none() && self.must_stop() {
                 self.told = Some(Instant::now());
+                self.timed_out = self.is_late();
                 // The end of its input tells the host.
                 stdin = None;
             }
@@ -183,49 +199,44 @@ impl Talk<'_> {
         }
     }
 
-    fn must_stop(&mut self) -> bool {
-        self.timed_out = self.fleet.timeout.is_some_and(|limit| self.begun.elapsed() > limit);
-        self.timed_out || self.fleet.control.stop.load(Relaxed)
+    fn is_late(&self) -> bool {
+        self.fleet.timeout.is_some_and(|limit| self.begun.elapsed() > limit)
+    }
+
+    fn must_stop(&self) -> bool {
+        let Control { stop, abandon, .. } = self.fleet.control;
+        self.is_late() || stop.load(Relaxed) || abandon.load(Relaxed)
     }
 
     const fn stopped(&self) -> Outcome {
         if self.timed_out { Outcome::TimedOut } else { Outcome::Stopped }
     }
 
-    fn copy(&mut self, pipe: &mut ChildStdin) -> Result<(), FleetError> {
+    fn copy(&self, pipe: &mut ChildStdin) -> Result<(), FleetError> {
         let path = self.fleet.program;
         let mut program = File::open(path).map_err(FleetError::io("reading", path))?;
         let size = program.metadata().map_err(FleetError::io("reading", path))?.len();
-        let failed = FleetError::io("copying", path);
-        let mut chunk = vec![0; CHUNK];
-        let mut copied = || {
-            writeln!(pipe, "{size}")?;
-            loop {
-                let read = program.read(&mut chunk)?;
-                if read == 0 || self.must_stop() {
-                    return pipe.flush();
-                }
-                pipe.write_all(&chunk[..read])?;
-            }
-        };
-        copied().map_err(failed)
+        let must_stop = || self.must_stop();
+        let mut pipe = Pipe::new(pipe, &must_stop);
+        let copied = writeln!(pipe, "{size}").and_then(|()| io::copy(&mut program, &mut pipe));
+        copied.map(drop).map_err(FleetError::io("copying", path))
     }
 }
 
 /// Reads what a host says until it says no more.
-fn listen(mut out: impl BufRead, send: &Sender<Word>) {
+fn listen(mut out: impl BufRead, mut left: Bounds, send: &SyncSender<Word>) {
     loop {
-        let word = word(&mut out).unwrap_or_else(|e| Some(Word::Unknown(e.to_string())));
+        let word = word(&mut out, &mut left).unwrap_or_else(|e| Some(Word::Unknown(e.to_string())));
         let Some(word) = word else { return };
-        let last = matches!(word, Word::Unknown(_) | Word::End(_));
+        let last = matches!(word, Word::Unknown(_) | Word::TooMuch(_) | Word::End(_));
         if send.send(word).is_err() || last {
             return;
         }
     }
 }
 
-/// The next word; none at the end, also in the middle of one.
-fn word(out: &mut impl BufRead) -> io::Result<Option<Word>> {
+/// The next word; none at the end, also in the middle of one. `left` is what may still come.
+fn word(out: &mut impl BufRead, left: &mut Bounds) -> io::Result<Option<Word>> {
     let mut line = Vec::new();
     out.take(256).read_until(b'\n', &mut line)?;
     let Some(line) = line.strip_suffix(b"\n") else {
@@ -250,6 +261,9 @@ fn word(out: &mut impl BufRead) -> io::Result<Option<Word>> {
             let Some(size) = size.parse::<u64>().ok().filter(|size| *size <= most) else {
                 return Ok(Some(unknown()));
             };
+            if let Err(bound) = left.take(usize::from(*name == "run"), size) {
+                return Ok(Some(Word::TooMuch(bound)));
+            }
             let mut bytes = Vec::new();
             if out.take(size).read_to_end(&mut bytes)? as u64 != size {
                 return Ok(None);
@@ -302,13 +316,30 @@ mod tests {
         }
     }
 
+    /// A host that sent runs without end was listened to until there was no memory left.
+    #[test]
+    fn what_a_host_may_send_ends_with_its_bounds_before_it_is_read() {
+        let heard = |runs, bytes, said: &str| {
+            let (send, words) = sync_channel(9);
+            listen(said.as_bytes(), Bounds { runs, bytes }, &send);
+            drop(send);
+            words.iter().last()
+        };
+        let output = "file output 6\nhello\nend 0\n";
+        assert!(matches!(heard(0, 6, output), Some(Word::End(0))));
+        assert!(matches!(heard(9, 5, output), Some(Word::TooMuch(Bound::Bytes))));
+        assert!(matches!(heard(0, 9, "file run 9\n"), Some(Word::TooMuch(Bound::Runs))));
+        let output = output.replace("end 0\n", "file detail 7\n");
+        assert!(matches!(heard(9, 12, &output), Some(Word::TooMuch(Bound::Bytes))));
+    }
+
     proptest! {
         #[test]
         fn whatever_a_host_says_ends(bytes in proptest::collection::vec(any::<u8>(), 0..400),
             head in "(need\n|running\n|file (output|run|detail) [0-9]{1,4}\n|end [0-9]{1,3}\n){0,4}") {
-            let (send, words) = channel();
             let said: Vec<u8> = head.bytes().chain(bytes).collect();
-            listen(said.as_slice(), &send);
+            let (send, words) = sync_channel(said.len());
+            listen(said.as_slice(), Bounds { runs: 1, bytes: 1 << 20 }, &send);
             drop(send);
             prop_assert!(words.iter().count() <= said.len());
         }

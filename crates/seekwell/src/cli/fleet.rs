@@ -109,6 +109,12 @@ pub struct Run {
     /// Stop a host that takes longer: 10m
     #[arg(long, value_name = "TIME", value_parser = super::values::duration)]
     pub timeout: Option<Nanos>,
+    /// Runs that a host may send; its further ones are refused
+    #[arg(long, value_name = "N", default_value = "100")]
+    pub max_runs: usize,
+    /// Bytes of runs and output that a host may send; the rest is refused
+    #[arg(long, value_name = "SIZE", default_value = "64m", value_parser = super::values::size)]
+    pub max_bytes: u64,
     /// Program to copy, for other processors or C libraries [default: this one]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub program: Option<PathBuf>,

@@ -10,7 +10,10 @@ use crate::signals;
 use clap::Parser;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use seekwell_fleet::Scope;
-use seekwell_fleet::remote::{Fleet, Host, News, Outcome, Stage, Visit, hosts};
+use seekwell_fleet::remote::{
+    Bound, Bounds, Fleet, Host, News, Outcome, Stage, Visit, hosts, keep,
+};
+use seekwell_report::units::bytes;
 use seekwell_runs::StoreError;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -67,22 +70,26 @@ fn on_hosts(args: &Run, context: &Context) -> Ended {
         jobs: args.jobs.get(),
         per: &args.per,
         timeout: args.timeout.map(Duration::from),
+        bounds: Bounds { runs: args.max_runs, bytes: args.max_bytes },
         control: &context.control,
     };
     let lines = Lines::new(context.progress);
     let mut visits: BTreeMap<usize, (Box<Visit>, Vec<String>)> = BTreeMap::new();
+    let mut kept: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     let mut not_kept: Option<StoreError> = None;
-    fleet.run(&hosts, |news| match news {
-        News::At(number, stage) => lines.at(number, &hosts[number], stage),
-        News::Done(number, visit) => {
-            lines.done(number);
-            let kept = visit.keep(&store).unwrap_or_else(|error| {
+    fleet.run(&hosts, |number, news| match news {
+        News::At(stage) => lines.at(number, &hosts[number], stage),
+        News::Run(run, detail) => match keep(&store, *run, &detail) {
+            Ok(id) => kept.entry(number).or_default().push(id),
+            Err(error) => {
                 // The other hosts would lose theirs too.
                 context.control.stop.store(true, Relaxed);
                 not_kept.get_or_insert(error);
-                Vec::new()
-            });
-            visits.insert(number, (visit, kept));
+            }
+        },
+        News::Done(visit) => {
+            lines.done(number);
+            visits.insert(number, (visit, kept.remove(&number).unwrap_or_default()));
         }
     })?;
     lines.clear();
@@ -130,7 +137,7 @@ fn show(
     }
     let rows = visits.iter().map(|(number, (visit, runs))| {
         let took = format!("{:.0} s", visit.took.as_secs_f64());
-        vec![hosts[*number].name.clone(), outcome(visit), took, runs.join(" ")]
+        vec![hosts[*number].name.clone(), outcome(visit, args), took, runs.join(" ")]
     });
     let table = seekwell_report::table(&["host", "result", "time", "run"], rows, context.width);
     let done = visits.values().filter(|(visit, _)| visit.outcome == Outcome::Ended(0)).count();
@@ -138,7 +145,7 @@ fn show(
 }
 
 /// How a host's part ended, in words.
-fn outcome(visit: &Visit) -> String {
+fn outcome(visit: &Visit, args: &Run) -> String {
     let last = visit.said.lines().last().unwrap_or_default();
     let because = |what: &str| match last {
         "" => what.to_owned(),
@@ -155,6 +162,12 @@ fn outcome(visit: &Visit) -> String {
         Outcome::Lost => because("connection lost"),
         Outcome::TimedOut => "stopped: took longer than --timeout".into(),
         Outcome::Stopped => "stopped".into(),
+        Outcome::TooMuch(Bound::Runs) => {
+            format!("stopped: sends more than {} runs (--max-runs)", args.max_runs)
+        }
+        Outcome::TooMuch(Bound::Bytes) => {
+            format!("stopped: sends more than {} (--max-bytes)", bytes(args.max_bytes))
+        }
         Outcome::Damaged(why) => format!("its answer is damaged: {why}"),
     }
 }

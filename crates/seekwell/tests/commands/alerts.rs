@@ -1,7 +1,7 @@
 //! Metrics of inspection, the alerts on them, and recipes for many hosts: the files in docs/fleet.
 
 use crate::common::postgres::Postgres;
-use crate::common::{Ran, done, run, seekwell, shared, skip, tool};
+use crate::common::{Ran, done, programs, run, seekwell, shared, skip, tool};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -102,20 +102,6 @@ fn alerts_fire_when_they_should_and_name_metrics_that_there_are() {
         let checked = promtool.args([what, "rules", file]).current_dir(docs()).output().unwrap();
         assert!(checked.status.success(), "{checked:?}");
     }
-}
-
-/// A folder of programs that are found first, in the place of those of this machine.
-fn programs(home: &Path, scripts: &[(&str, &str)]) -> String {
-    let folder = home.join("programs");
-    fs::create_dir(&folder).unwrap();
-    for (name, script) in scripts {
-        let plain = home.join(name);
-        fs::write(&plain, script).unwrap();
-        tool("install", &["-m", "755", text(&plain), text(&folder.join(name))]).unwrap();
-    }
-    let program = PathBuf::from(seekwell(home).get_program());
-    let bin = program.parent().expect("a folder").display();
-    format!("{}:{bin}:/usr/bin:/bin", folder.display())
 }
 
 /// A recipe, which must not have a password on a command line or in an address.

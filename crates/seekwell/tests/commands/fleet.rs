@@ -2,7 +2,7 @@
 //! about made-up hosts.
 
 use crate::common::postgres::Postgres;
-use crate::common::{Ran, copies, done, is_root, run, seekwell, skip};
+use crate::common::{Ran, copies, done, is_root, programs, run, seekwell, skip};
 use seekwell_inspect::facts::AtaFacts;
 use seekwell_inspect::{Device, DeviceKind, Fact};
 use serde_json::{Value, json};
@@ -103,17 +103,17 @@ fn host<'a>(document: &'a Value, name: &str) -> &'a Value {
 #[test]
 fn twenty_hosts_give_their_runs_and_those_that_fail_say_why() {
     let Some(hosts) = Hosts::new(20) else { return };
-    // One is down, one has no seekwell, one has no room for it, one is slow, one goes away.
+    // One is down, one has no seekwell, one has no room for it, one goes away while it runs.
     fs::remove_file(hosts.path("sshd-127.0.1.5")).unwrap();
     hosts.host("127.0.1.2", false, "");
     hosts.host("127.0.1.3", false, "");
     fs::create_dir(hosts.path("127.0.1.3/small")).unwrap();
-    hosts.host("127.0.1.7", true, "ForceCommand sleep 60; eval \"$SSH_ORIGINAL_COMMAND\"");
-    let away = "ForceCommand (sleep 1; kill -9 $PPID) & eval \"$SSH_ORIGINAL_COMMAND\"";
+    let away = "ForceCommand (until ls $TMPDIR/*/output; do sleep 0.1; done; kill -9 $PPID) \
+                >/dev/null 2>&1 & eval \"$SSH_ORIGINAL_COMMAND\"";
     hosts.host("127.0.1.9", true, away);
     let command =
         ["bench", "--on", "null", "--rw=randread", "--rate_iops=50", "--runtime=3s", "--label=all"];
-    let options = ["--jobs=20", "--per", "rack=5", "--timeout=20s"];
+    let options = ["--jobs=20", "--per", "rack=5"];
     let ran = hosts.run(&options, &command, None).ends(3);
     let document = ran.json();
     assert_eq!(document["hosts"].as_array().unwrap().len(), 20);
@@ -121,7 +121,6 @@ fn twenty_hosts_give_their_runs_and_those_that_fail_say_why() {
         ("127.0.1.2", "done"),
         ("127.0.1.3", "no_room"),
         ("127.0.1.5", "unreachable"),
-        ("127.0.1.7", "timed_out"),
         ("127.0.1.9", "lost"),
     ] {
         assert_eq!(host(&document, name)["outcome"], outcome, "{}", host(&document, name));
@@ -132,9 +131,51 @@ fn twenty_hosts_give_their_runs_and_those_that_fail_say_why() {
         list.iter().flat_map(|h| h["runs"].as_array().unwrap()).map(Value::to_string).collect();
     runs.sort_unstable();
     runs.dedup();
-    assert_eq!(runs.len(), 16, "{document:#}");
+    assert_eq!(runs.len(), 17, "{document:#}");
     let kept = run(hosts.dir.path(), &["runs", "list", "--label", "all", "--json"]).json();
-    assert_eq!(kept["runs"].as_array().unwrap().len(), 16);
+    assert_eq!(kept["runs"].as_array().unwrap().len(), 17);
+}
+
+/// Runs a command on hosts without a network, in a home with one run.
+fn without_network(hosts: &str, options: &[&str]) -> (tempfile::TempDir, PathBuf, Value) {
+    let home = tempfile::tempdir().unwrap();
+    let bench = ["bench", "--on", "null", "--runtime=600ms"];
+    run(home.path(), &bench).ends(0);
+    let runs = fs::read_dir(home.path().join("runs")).unwrap().flatten();
+    let kept = runs.map(|entry| entry.path()).find(|path| path.is_dir()).unwrap();
+    fs::write(home.path().join("hosts"), hosts).unwrap();
+    let mut fleet = seekwell(home.path());
+    fleet.env("PATH", programs(home.path(), &[("ssh", include_str!("ssh.sh"))])).env("RUN", &kept);
+    fleet.args(["fleet", "run", "--json", "--hosts"]).arg(home.path().join("hosts"));
+    let ran = done(fleet.args(options).arg("--").args(bench).output().unwrap()).ends(3);
+    let document = ran.json();
+    (home, kept, document)
+}
+
+/// One host that sent runs without end made the program grow until it was aborted, and the runs of
+/// all hosts were lost.
+#[test]
+fn a_host_that_sends_runs_without_end_is_stopped_and_the_runs_of_all_are_kept() {
+    let (home, _, document) = without_network("a\nflood\nb\n", &["--max-runs=5"]);
+    let runs = |name: &str| host(&document, name)["runs"].as_array().unwrap().len();
+    assert_eq!((runs("a"), runs("flood"), runs("b")), (1, 5, 1), "{document:#}");
+    assert_eq!(host(&document, "flood")["outcome"], "too_much");
+    let kept = run(home.path(), &["runs", "list", "--json"]).json();
+    assert_eq!(kept["runs"].as_array().unwrap().len(), 8);
+    let (_home, _, document) = without_network("flood\n", &["--max-bytes=1k"]);
+    assert_eq!(host(&document, "flood")["outcome"], "too_much");
+    assert_eq!(host(&document, "flood")["runs"], json!([]));
+}
+
+/// With --timeout 5s a connection that hung was waited for as long as anything that it had started
+/// kept a pipe open.
+#[test]
+fn a_host_that_hangs_is_given_up_while_a_process_still_holds_its_connection() {
+    let (_home, kept, document) = without_network("hang\n", &["--timeout=1s"]);
+    assert_eq!(host(&document, "hang")["outcome"], "timed_out");
+    let held = fs::read_to_string(kept.join("held")).unwrap();
+    let ended = Command::new("kill").arg(held.trim()).status().unwrap();
+    assert!(ended.success(), "it was waited for");
 }
 
 #[test]

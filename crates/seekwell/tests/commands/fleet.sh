@@ -17,14 +17,15 @@ done
 "$@" &
 run=$!
 if [ -n "$stop" ]; then
-  until [ "$(ls "$fleet"/*/tmp/*/output 2>/dev/null | wc -l)" -ge "$stop" ]; do sleep 0.1; done
-  sleep 1
+  until [ "$(ls "$fleet"/*/tmp/*/runs/*/.lock 2>/dev/null | wc -l)" -ge "$stop" ]; do
+    sleep 0.1
+  done
   kill -INT "$run"
 fi
 wait "$run"
 status=$?
 # A host that lost its connection needs a moment to notice.
-for _ in $(seq 100); do
+for _ in $(seq 600); do
   find "$fleet"/*/tmp -mindepth 1 >"$fleet/left"
   [ -s "$fleet/left" ] || break
   sleep 0.1

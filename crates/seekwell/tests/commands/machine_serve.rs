@@ -26,7 +26,7 @@ impl Served {
             .spawn()
             .unwrap();
         let served = Self { child, home };
-        wait_for("a socket", || socket.exists());
+        wait_for("its address", || served.said().contains("nbd+unix:"));
         served
     }
 

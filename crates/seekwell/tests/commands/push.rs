@@ -10,7 +10,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A folder with a measured run and some made of it, under two labels.
 fn kept(count: usize) -> tempfile::TempDir {
@@ -303,11 +303,9 @@ fn a_wrong_password_a_silent_server_and_a_certificate_nobody_trusts_are_refused(
 
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
-    let begun = Instant::now();
     let ran = push(&format!("postgres://x:y@127.0.0.1:{port}/x?connect_timeout=1")).ends(3);
     assert!(ran.err.contains("no answer within 1 s"), "{}", ran.err);
     drop(silent);
     let ran = push(&format!("postgres://x:y@127.0.0.1:{port}/x")).ends(3);
     assert!(ran.err.contains("refused"), "{}", ran.err);
-    assert!(begun.elapsed() < Duration::from_secs(60));
 }

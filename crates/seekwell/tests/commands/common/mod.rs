@@ -108,6 +108,20 @@ pub fn install(program: &Path, to: &Path) {
     tool("install", &[&["-m", "755"], &paths[..]].concat()).expect("it can be copied");
 }
 
+/// A folder of programs that are found first, in the place of those of this machine.
+pub fn programs(home: &Path, scripts: &[(&str, &str)]) -> String {
+    let folder = home.join("programs");
+    std::fs::create_dir(&folder).unwrap();
+    for (name, script) in scripts {
+        let plain = home.join(name);
+        std::fs::write(&plain, script).unwrap();
+        install(&plain, &folder.join(name));
+    }
+    let program = PathBuf::from(seekwell(home).get_program());
+    let bin = program.parent().expect("a folder").display();
+    format!("{}:{bin}:/usr/bin:/bin", folder.display())
+}
+
 pub fn is_root() -> bool {
     tool("id", &["-u"]).is_some_and(|id| id.trim() == "0")
 }
