@@ -9,7 +9,6 @@ use seekwell_inspect::Fact;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 const HOSTILE: &str = "O'Brien's <b>SSD</b>";
 

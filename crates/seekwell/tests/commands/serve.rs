@@ -4,7 +4,6 @@ use crate::common::server::Server;
 use crate::common::{run, seekwell, signal, wait_for};
 use std::net::TcpStream;
 use std::process::Stdio;
-use std::time::Duration;
 
 #[test]
 fn an_experiment_is_listed_and_shown_while_it_is_made_and_when_it_is_over() {
