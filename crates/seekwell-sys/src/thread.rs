@@ -1,5 +1,6 @@
-//! The one place that starts threads. A limit on processes or memory refuses one, which the standard
-//! library's `spawn` and `Scope::spawn` answer with a panic: threads begun before may wait for ever.
+//! The one place that starts threads. A limit on processes or memory refuses one, which `spawn` and
+//! `Scope::spawn` of the standard library answer with a panic: those begun before may wait for
+//! ever.
 
 use crate::classify;
 use rustix::process::{Resource, getrlimit};

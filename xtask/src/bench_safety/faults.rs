@@ -5,6 +5,7 @@ use super::rig::{Ended, MIB, Rig, tool, tree, wait};
 use crate::Failure;
 use crate::devices::{Loop, Mount};
 use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -75,8 +76,8 @@ const EVERY: [&[&str]; 21] = [
     &["bench", "--suite=threaded", "--quick", "--on=DIR"],
     &["bench", "--on=null", "--iodepth=8", "--numjobs=16", "--runtime=600ms"],
     &["bench", "--on=DIR", "--engine=threads", "--iodepth=64", "--size=64m", "--runtime=600ms"],
-    &["checkup", "--quick", "nvme-ssd.toml"],
     &["checkup", "--quick", "DIR", "-o", "DIR/page.html"],
+    &["checkup", "--quick", "nvme-ssd.toml"],
     &["compare", "last", "last"],
     &["inspect", "--json"],
     &["machine", "check", "nvme-ssd.toml"],
@@ -92,14 +93,14 @@ const EVERY: [&[&str]; 21] = [
 
 /// Under every limit at once: mostly they wait for their time to be over.
 fn limits(rig: &Rig, section: &mut Section) {
-    let every: Vec<_> = EVERY.into_iter().step_by(if rig.quick { 2 } else { 1 }).collect();
-    let steps = |all: &[u64], name: &str| {
-        let all = all.iter().take(if rig.quick { 1 } else { all.len() });
-        all.map(|kib| (format!("--{name}={}", kib << 10), every.clone())).collect::<Vec<_>>()
-    };
+    // The short form takes a third of the commands for each.
     let mut limits = LIMITS.map(|limit| (limit.to_owned(), MEASURING.to_vec())).to_vec();
-    limits.extend(steps(&MEMORY_KIB, "as"));
-    limits.extend(steps(&STACK_KIB, "stack"));
+    for (name, all, first) in [("as", &MEMORY_KIB[..], 1), ("stack", &STACK_KIB[..], 0)] {
+        let (steps, first, every) = if rig.quick { (1, first, 3) } else { (all.len(), 0, 1) };
+        let commands: Vec<_> = EVERY.into_iter().skip(first).step_by(every).collect();
+        let limit = |kib: &u64| (format!("--{name}={}", kib << 10), commands.clone());
+        limits.extend(all[..steps].iter().map(limit));
+    }
     let all: Vec<_> = std::thread::scope(|scope| {
         let begin = |(limit, commands): (String, Vec<&'static [&'static str]>)| {
             let under = limit.clone();
@@ -137,6 +138,11 @@ fn limited(rig: &Rig, limit: &str, commands: &[&[&str]]) -> Result<Vec<Outcome>,
         let ended = rig.finish(&mut command).map_err(|e| e.to_string())?;
         if ended.err.starts_with("prlimit: ") || ended.err.contains("loading shared libraries") {
             return Err(ended.err.trim().to_owned());
+        }
+        // The kernel kills with SIGSEGV what it cannot map; no command of ours has begun.
+        let unmapped = ended.status.and_then(|status| status.signal()) == Some(11);
+        if limit.starts_with("--as") && unmapped && ended.err.is_empty() {
+            return Err("the program cannot be mapped".to_owned());
         }
         // A limit of processor time ends a program by a signal, as it is meant to, and so does the
         // allocator one that has no memory; what they leave, the next one removes.

@@ -1,14 +1,15 @@
 //! `seekwell tune plan --iocost`: the six numbers of the kernel's linear cost model, measured as
 //! `tools/cgroup/iocost_coef_gen.py` of the kernel defines them.
 //!
-//! Each is the mean rate of one run past the page cache by one job: bytes per second of sequential
-//! requests of 128 MiB, one at a time, and requests per second of 4 KiB, 64 outstanding, sequential
-//! and random. There the disk has no scheduler, merges only simple cases and is not controlled. A
-//! plan changes nothing: what of that the disk has not is named with the trial that sets it, under
-//! which the numbers are those of the definition. Two more runs give latency targets: the 95th percentile of random requests that arrive
-//! at half the rate just measured. The range of 75 to 100 % of the model's rates, left when latency
-//! is missed, is that of resctl-bench's solution `naive`; its targets are those of a saturated
-//! disk, which a queue as deep as the measurement's never misses.
+//! Each is the mean rate of one run past the page cache by one job: bytes per second of
+//! sequential requests of 128 MiB, one at a time, and requests per second of 4 KiB, 64
+//! outstanding, sequential and random. There the disk has no scheduler, merges only simple cases
+//! and is not controlled. A plan changes nothing: what of that the disk has not is named with the
+//! trial that sets it, under which the numbers are those of the definition. Two more runs give
+//! latency targets: the 95th percentile of random requests that arrive at half the rate just
+//! measured. The range of 75 to 100 % of the model's rates, left when latency is missed, is that
+//! of resctl-bench's solution `naive`; its targets are those of a saturated disk, which a queue
+//! as deep as the measurement's never misses.
 
 use crate::{Host, RealExecutor, RunError, Wanted, Watcher, is_modelled, look, pick, prepare};
 use seekwell_access::Consent;

@@ -229,9 +229,9 @@ pub fn iocost_text(document: &IocostDocument) -> String {
         let was = document.influences.iter().map(|i| format!("{}={}", i.key, i.is));
         let _ = writeln!(
             out,
-            "Nothing was changed to measure, and the rates are also those of {}. The kernel defines \
-             them under other settings; to measure under these, try them first, measure again, and \
-             end the trial with `seekwell tune undo`:\n  {}",
+            "Nothing was changed to measure, so the rates are also those of {}. The kernel defines \
+             them under other settings. To measure so, begin this trial, measure again, and end it \
+             with `seekwell tune undo`:\n  {}",
             was.collect::<Vec<_>>().join(", "),
             command(words)
         );
