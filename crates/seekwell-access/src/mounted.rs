@@ -64,11 +64,14 @@ pub(crate) fn mounts_of(view: &dyn View, family: &Family) -> Result<Vec<MountedA
     Ok(found)
 }
 
-/// The mounts of every mount namespace that can be read, with a process of it: ours first, with none.
+/// The mounts of a namespace, and a process of it; none of our own.
+type Table = (Option<u32>, Vec<Mount>);
+
+/// The tables of all mount namespaces that can be read, ours first.
 ///
 /// # Errors
 /// When our own mounts, or any table that was readable, cannot be understood.
-pub(crate) fn tables(view: &dyn View) -> Result<Vec<(Option<u32>, Vec<Mount>)>, ViewError> {
+pub(crate) fn tables(view: &dyn View) -> Result<Vec<Table>, ViewError> {
     let own = Path::new("/proc/self/mountinfo");
     let mut found = vec![(None, parse_mountinfo(&view.text(own)?, own)?)];
     let mut seen = HashSet::new();
