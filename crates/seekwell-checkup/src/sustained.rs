@@ -81,7 +81,9 @@ impl Curve {
         }
         let magnitude = 1.0 / FALL - 1.0;
         let rule = ChangeRule { window: rates.len(), p: CERTAIN, magnitude };
-        let cuts = change_points(&rates, rule).into_iter().map(|point| point.index);
+        // Times add up where rates do not: of a throttle's bursts some parts take next to none.
+        let times: Vec<f64> = rates.iter().map(|rate| 1.0 / rate).collect();
+        let cuts = change_points(&times, rule).into_iter().map(|point| point.index);
         let edges: Vec<usize> = std::iter::once(0).chain(cuts).chain([rates.len()]).collect();
         let each = (part_bytes / self.unit_bytes) as usize;
         let mut found: Vec<Stretch> = Vec::with_capacity(edges.len() - 1);
