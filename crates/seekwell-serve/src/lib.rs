@@ -2,9 +2,9 @@
 //! many hosts in a database.
 //!
 //! Every connection has a thread of its own and makes one request, with two seconds for its head
-//! and a lowest rate for its answer. When all places are taken, a newcomer gets that of the slowest.
-//! Nothing can be changed: an address has one of a few forms or names nothing, and no part of it is
-//! joined to a path before it is known to be an id.
+//! and a lowest rate for its answer. When all places are taken, a newcomer gets that of the
+//! slowest. Nothing can be changed: an address has one of a few forms or names nothing, and no part
+//! of it is joined to a path before it is known to be an id.
 
 mod connections;
 mod door;
