@@ -5,9 +5,8 @@
 //! in its layers. Where a file lies on anything else of that kind, its data may be any other file's
 //! of the same size.
 
-use crate::device::backing_file;
-use crate::member::Member;
-use crate::mounted::tables;
+use crate::member::{Member, backing_file};
+use crate::namespaces::tables;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Statx, StatxFlags, statx};
 use seekwell_sys::{DevId, Mount, View, parse_mountinfo, unescape};
 use std::os::fd::OwnedFd;
@@ -40,7 +39,7 @@ pub(crate) struct Backing {
     pub fstype: String,
 }
 
-/// Whose view of the file system a path is of: this process's where there is none.
+/// The process whose view of the file system a path belongs to; `None` is this one.
 type Process = Option<u32>;
 
 /// File systems without a block device of their own in `st_dev` that hold their files themselves.

@@ -101,12 +101,6 @@ fn sharing(view: &dyn View, dev: DevId) -> Result<(Member, Member, Vec<Member>),
     Ok((target.clone(), target, members))
 }
 
-/// The name of what a loop device shows, as the kernel writes it. For sentences and identities; to
-/// tell what it is, ask [`shown_by`].
-pub(crate) fn backing_file(view: &dyn View, disk: &Member) -> Option<String> {
-    view.text(&disk.sysfs.join("loop/backing_file")).ok().filter(|text| !text.is_empty())
-}
-
 /// The number of the block device a path leads to, through any links. Where the node itself
 /// cannot be seen (another mount namespace, a removed node) its name is looked up in sysfs.
 pub(crate) fn block_device_at(view: &dyn View, path: &Path) -> Option<DevId> {

@@ -4,7 +4,8 @@
 //! number or WWN is printed on the label and survives every change of port. A loop device is named
 //! by its backing file; a disk made of memory, which has no serial and no history, by its name.
 
-use crate::device::{Family, backing_file};
+use crate::device::Family;
+use crate::member::backing_file;
 use seekwell_sys::{View, usb_device};
 use std::path::Path;
 

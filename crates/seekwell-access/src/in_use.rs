@@ -6,10 +6,10 @@
 
 use crate::Refusal;
 use crate::backing::look;
-use crate::device::{Family, backing_file, block_device_at};
+use crate::device::{Family, block_device_at};
 use crate::holders::holders_of;
 use crate::loops::{Shown, shown_by};
-use crate::member::Member;
+use crate::member::{Member, backing_file};
 use crate::mounted::mounts_of;
 use crate::opened_by::{Access, opened_by};
 use rustix::io::Errno;

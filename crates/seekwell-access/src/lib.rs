@@ -23,6 +23,7 @@ mod labels;
 mod loops;
 mod member;
 mod mounted;
+mod namespaces;
 mod opened_by;
 mod output;
 mod places;

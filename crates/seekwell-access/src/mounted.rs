@@ -6,10 +6,10 @@
 //! that follows is refused by the kernel in that case.
 
 use crate::device::{Family, block_device_at};
-use seekwell_sys::{DevId, Mount, View, ViewError, parse_mountinfo};
-use std::collections::HashSet;
+use crate::namespaces::tables;
+use seekwell_sys::{DevId, Mount, View, ViewError};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// One place where a device of the target's family is mounted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,34 +60,6 @@ pub(crate) fn mounts_of(view: &dyn View, family: &Family) -> Result<Vec<MountedA
                 found.push(MountedAt { device, mount_point, namespace_of_pid });
             }
         }
-    }
-    Ok(found)
-}
-
-/// The mounts of a namespace, and a process of it; none of our own.
-type Table = (Option<u32>, Vec<Mount>);
-
-/// The tables of all mount namespaces that can be read, ours first.
-///
-/// # Errors
-/// When our own mounts, or any table that was readable, cannot be understood.
-pub(crate) fn tables(view: &dyn View) -> Result<Vec<Table>, ViewError> {
-    let own = Path::new("/proc/self/mountinfo");
-    let mut found = vec![(None, parse_mountinfo(&view.text(own)?, own)?)];
-    let mut seen = HashSet::new();
-    seen.extend(view.link(Path::new("/proc/self/ns/mnt")).ok());
-    for name in view.list(Path::new("/proc"))? {
-        let Ok(pid) = name.parse::<u32>() else { continue };
-        let folder = PathBuf::from(format!("/proc/{pid}"));
-        if let Ok(namespace) = view.link(&folder.join("ns/mnt"))
-            && !seen.insert(namespace)
-        {
-            continue;
-        }
-        // A process that ended meanwhile, or that we may not look at, shows nothing.
-        let path = folder.join("mountinfo");
-        let Ok(text) = view.text(&path) else { continue };
-        found.push((Some(pid), parse_mountinfo(&text, &path)?));
     }
     Ok(found)
 }

@@ -14,8 +14,8 @@ pub enum JobError {
     Syntax { at: Origin, found: String, needed: &'static str },
     /// A line of an included file, which may be any file that can be read: none of it is shown.
     #[error(
-        "{at}: an included file holds options only, and this line is none; it is not shown, since \
-         the file may be no job file"
+        "{at}: an included file may hold only options, and this line is not one; it is not shown, \
+         because the file may not be a job file"
     )]
     Foreign { at: Origin },
     /// An `include` that would never end, or not soon.

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 
 /// How often it is asked whether anybody still waits.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-/// A pipe that is ready for writing takes so many bytes without waiting (pipe(7): `PIPE_BUF`).
+/// A pipe that is ready for writing takes this many bytes without blocking (pipe(7): `PIPE_BUF`).
 const TAKES: usize = 4096;
 /// The most that is read once nobody waits any more: what a pipe holds (pipe(7)).
 const REST: usize = 64 << 10;
