@@ -40,7 +40,7 @@ pub struct ShingledParams {
 }
 
 impl ShingledParams {
-    /// Whether a drive of so many bytes can be divided like this.
+    /// Whether a drive of this many bytes can be divided like this.
     ///
     /// # Errors
     /// [`OutOfRange`] with the first field that does not fit.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// What machines are to bear.
 #[derive(Debug, Clone)]
 pub enum Burden {
-    /// A job, of which so many requests are drawn.
+    /// A job, of which this many requests are drawn.
     Job(Box<PlainJob>, u64),
     /// Requests at their times.
     Trace(Vec<Request>),

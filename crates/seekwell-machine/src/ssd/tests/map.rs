@@ -12,7 +12,7 @@ fn drive(map_cache_bytes: Option<u64>) -> Ssd {
     Ssd::new(params).expect("legal parameters")
 }
 
-/// Nanoseconds of a read, of many one at a time that are spread over so many MiB.
+/// Nanoseconds per read, over many reads at depth 1 spread over this many MiB.
 fn read_ns(drive: &mut Ssd, mib: u64) -> u64 {
     const READS: u32 = 400;
     let units = mib << 8;
