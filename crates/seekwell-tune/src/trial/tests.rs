@@ -23,14 +23,15 @@ fn ata(view: Fake, file: &str, text: &str) -> Fake {
         .file(format!("{device}/{file}"), text)
 }
 
+/// One whose journals and rules are in `dir`, and which can start no guard.
+fn tuner<'a>(view: &'a Fake, dir: &Path) -> Tuner<'a> {
+    let program = PathBuf::from("/nonexistent/seekwell");
+    Tuner { view, run_dir: dir.to_path_buf(), rules_dir: dir.to_path_buf(), program }
+}
+
 fn refused(view: &Fake, words: &[&str], allow: Risk) -> TuneError {
     let run = tempfile::tempdir().unwrap();
-    let tuner = Tuner {
-        view,
-        run_dir: run.path().join("run"),
-        rules_dir: run.path().to_path_buf(),
-        program: PathBuf::from("/nonexistent/seekwell"),
-    };
+    let tuner = tuner(view, &run.path().join("run"));
     let request = TrialRequest {
         words: words.iter().map(|w| (*w).to_owned()).collect(),
         time: Duration::from_secs(1),
@@ -157,12 +158,7 @@ fn status_looks_at_no_setting_while_a_guard_is_too_busy_to_answer() {
     let setting = run.path().join("nomerges");
     std::fs::write(&setting, "2\n").unwrap();
     let view = ahci();
-    let tuner = Tuner {
-        view: &view,
-        run_dir: run.path().to_path_buf(),
-        rules_dir: run.path().to_path_buf(),
-        program: PathBuf::from("/nonexistent/seekwell"),
-    };
+    let tuner = tuner(&view, run.path());
     let files = TrialFiles::new(run.path(), "8:0");
     let mut begin = journal::tests::begin();
     begin.machine = Machine::read(&view);
@@ -186,12 +182,7 @@ fn status_looks_at_no_setting_while_a_guard_is_too_busy_to_answer() {
 fn a_trial_whose_disk_is_gone_says_so_and_undo_clears_it() {
     let run = tempfile::tempdir().unwrap();
     let view = ahci();
-    let tuner = Tuner {
-        view: &view,
-        run_dir: run.path().to_path_buf(),
-        rules_dir: run.path().to_path_buf(),
-        program: PathBuf::from("/nonexistent/seekwell"),
-    };
+    let tuner = tuner(&view, run.path());
     let mut begin = journal::tests::begin();
     begin.machine = Machine::read(&view);
     begin.disk.dev = "8:99".to_owned();

@@ -37,10 +37,17 @@ impl Scene {
         run(self.home.path(), words)
     }
 
-    /// Starts a command whose output is kept.
-    fn start(&self, words: &[&str]) -> Child {
+    /// Starts a view whose output is kept, and waits until it traces.
+    fn view(&self, words: &[&str], out: impl Into<Stdio>) -> Child {
         let mut program = seekwell(self.home.path());
-        program.args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        program.arg("top").args(words).stdout(out).stderr(Stdio::piped());
+        let view = program.spawn().unwrap();
+        let threads = format!("/proc/{}/task", view.id());
+        let reads = |thread: fs::DirEntry| {
+            fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.contains("-trace"))
+        };
+        wait_for("tracing", || fs::read_dir(&threads).unwrap().flatten().any(reads));
+        view
     }
 
     fn name(&self) -> &str {
@@ -78,8 +85,7 @@ fn busy(intervals: &[Value], name: &str) -> Vec<Value> {
 #[test]
 fn the_rate_the_times_and_the_process_are_those_of_the_load() {
     let Some(scene) = Scene::new() else { return };
-    let view = scene.start(&["top", &scene.disk.device, "--json", "--for", "7s"]);
-    std::thread::sleep(SECOND / 2);
+    let view = scene.view(&[&scene.disk.device, "--json", "--for", "7s"], Stdio::piped());
     let document = load(&scene, &scene.disk.device);
     let seen = done(view.wait_with_output().unwrap()).ends(0);
     let intervals = lines(&seen);
@@ -124,15 +130,14 @@ fn a_disk_that_hangs_is_seen_though_nothing_completes() {
     if tool("fsfreeze", &["--freeze", lower.point.to_str().unwrap()]).is_none() {
         return skip("no file system to be frozen");
     }
-    let early = scene.start(&["top", "--json", "--for", "6s"]);
-    std::thread::sleep(SECOND / 2);
+    let early = scene.view(&["--json", "--for", "6s"], Stdio::piped());
     let target = format!("of={}", upper.device);
     let mut write = Command::new("dd");
     write.args(["if=/dev/zero", &target, "bs=4k", "count=1", "oflag=direct", "conv=notrunc"]);
     let mut write = write.stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(SECOND / 2);
     // Whoever looks because it hangs comes later.
-    let late = scene.start(&["top", "--json", "--for", "5s"]);
+    let late = scene.view(&["--json", "--for", "5s"], Stdio::piped());
     let both = [early, late].map(|view| done(view.wait_with_output().unwrap()));
     upper.thaw();
     write.wait().unwrap();
@@ -173,8 +178,7 @@ fn a_device_without_a_request_queue_says_that_bios_are_seen() {
     let Some(scene) = Scene::new() else { return };
     let Some(zram) = Zram::new() else { return };
     let device = format!("/dev/{}", zram.0);
-    let view = scene.start(&["top", &device, "--json", "--for", "2s"]);
-    std::thread::sleep(SECOND / 2);
+    let view = scene.view(&[&device, "--json", "--for", "2s"], Stdio::piped());
     let target = format!("of={device}");
     tool("dd", &["if=/dev/zero", &target, "bs=4k", "count=50", "oflag=direct", "conv=notrunc"]);
     let seen = lines(&done(view.wait_with_output().unwrap()).ends(0));
@@ -217,8 +221,9 @@ fn min_latency_prints_exactly_the_requests_that_took_so_long() {
         "dd if=/dev/zero of={device} bs=64k count=200 oflag=direct conv=notrunc status=none; \
          dd if={device} of=/dev/null bs=4k count=500 iflag=direct status=none; echo out"
     );
-    let view = scene.start(&["top", device, "--min-latency", "100us", "--json", "--for", "20s"]);
-    std::thread::sleep(SECOND / 2);
+    let shown = scene.home.path().join("shown.jsonl");
+    let words = [device, "--min-latency", "100us", "--json", "--for", "10min"];
+    let view = scene.view(&words, fs::File::create(&shown).unwrap());
     let mut program = seekwell(scene.home.path());
     program.args(["record", device, "--min-latency", "100us", "-o"]).arg(&trace);
     let recorded = done(program.args(["--", "sh", "-c", &dd]).output().unwrap()).ends(0);
@@ -233,10 +238,17 @@ fn min_latency_prints_exactly_the_requests_that_took_so_long() {
         assert!(printed.iter().any(|line| line.contains(&place)), "{place}: {printed:?}");
     }
     // Everything that `top` prints about it by then is the same.
-    std::thread::sleep(SECOND);
+    let seen = || fs::read_to_string(&shown).unwrap();
+    let (later, input) = (format!("\"offset_bytes\":{}", 48 << 20), format!("if={device}"));
+    wait_for("a later slow request", || {
+        tool("dd", &[&input, "of=/dev/null", "bs=1M", "skip=48", "count=1", "iflag=direct"]);
+        seen().lines().any(|line| line.contains(&later))
+    });
     signal(&view, "INT");
-    let seen = done(view.wait_with_output().unwrap()).ends(130);
-    let all = lines(&seen);
+    done(view.wait_with_output().unwrap()).ends(130);
+    let seen = seen();
+    let before = seen.lines().take_while(|line| !line.contains(&later));
+    let all: Vec<Value> = before.map(|line| serde_json::from_str(line).unwrap()).collect();
     complete(&["slow-1.json"], &all, &[]);
     let place = |slow: &Value| {
         assert_eq!(
