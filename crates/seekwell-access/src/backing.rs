@@ -8,7 +8,7 @@
 use crate::member::{Member, backing_file};
 use crate::namespaces::tables;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Statx, StatxFlags, statx};
-use seekwell_sys::{DevId, Mount, View, parse_mountinfo, unescape};
+use seekwell_sys::{DevId, Mount, View, parse_mountinfo};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -172,7 +172,7 @@ fn shown_by_overlay(
         let times = [s.stx_mtime, s.stx_ctime].map(|time| (time.tv_sec, time.tv_nsec));
         (s.stx_size, s.stx_blocks, s.stx_mode, s.stx_uid, times)
     };
-    layers(mount).iter().map(|layer| layer.join(&below)).find_map(|file| {
+    mount.overlay_layers().iter().map(|layer| layer.join(&below)).find_map(|file| {
         // A layer has the name that it had for whoever mounted it.
         let inside = process.map(|pid| inside(pid, &file));
         [Some(file.clone()), inside].into_iter().flatten().find_map(|path| {
@@ -181,19 +181,4 @@ fn shown_by_overlay(
             same.then(|| Backing::of(view, &file, process, &stat).data)?
         })
     })
-}
-
-/// The folders that an overlay shows, the topmost first.
-fn layers(mount: &Mount) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for key in ["upperdir=", "lowerdir=", "lowerdir+=", "datadir+="] {
-        for value in mount.options.iter().filter_map(|option| option.strip_prefix(key)) {
-            let value = unescape(value);
-            // A colon that is part of a name stands behind a backslash.
-            let value = value.replace("\\:", "\0");
-            let names = value.split(':').filter(|name| !name.is_empty());
-            found.extend(names.map(|name| PathBuf::from(name.replace('\0', ":"))));
-        }
-    }
-    found
 }

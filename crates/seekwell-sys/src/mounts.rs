@@ -55,6 +55,22 @@ pub struct Mount {
     pub options: Vec<String>,
 }
 
+impl Mount {
+    /// The folders that an overlay shows, the topmost first, as whoever mounted it named them.
+    pub fn overlay_layers(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for key in ["upperdir=", "lowerdir=", "lowerdir+=", "datadir+="] {
+            for value in self.options.iter().filter_map(|option| option.strip_prefix(key)) {
+                // A colon that is part of a name stands behind a backslash.
+                let value = unescape(value).replace("\\:", "\0");
+                let names = value.split(':').filter(|name| !name.is_empty());
+                found.extend(names.map(|name| PathBuf::from(name.replace('\0', ":"))));
+            }
+        }
+        found
+    }
+}
+
 /// Reads a whole mountinfo file. `from` is named in the error.
 ///
 /// # Errors
@@ -128,6 +144,15 @@ mod tests {
         assert_eq!(mounts[0].mount_point, Path::new("/mnt/my disk"));
         assert_eq!(mounts[0].dev, DevId { major: 8, minor: 17 });
         assert_eq!(mounts[0].options, ["rw", "noatime", "discard"]);
+    }
+
+    #[test]
+    fn an_overlay_names_its_layers_the_topmost_first() {
+        let text = "40 35 0:50 / /m rw - overlay overlay \
+                    rw,lowerdir=/l\\134:1:/two\\040l,upperdir=/u,workdir=/w,redirect_dir=on\n";
+        let mounts = parse_mountinfo(text, Path::new("/proc/self/mountinfo")).unwrap();
+        let layers = ["/u", "/l:1", "/two l"].map(PathBuf::from);
+        assert_eq!(mounts[0].overlay_layers(), layers);
     }
 
     #[test]
