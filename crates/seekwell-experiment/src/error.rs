@@ -3,7 +3,7 @@
 use seekwell_access::OutputError;
 use seekwell_inspect::diff::Change;
 use seekwell_job::PlainError;
-use seekwell_sys::classify;
+use seekwell_sys::{classify, did_you_mean};
 use std::io;
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub enum ArmError {
     NoValue { word: String },
     #[error(
         "there is no option or setting {key}{}",
-        near.as_ref().map(|n| format!("; did you mean {n}?")).unwrap_or_default()
+        did_you_mean(near.as_ref())
     )]
     Unknown { key: String, near: Option<String> },
     #[error(transparent)]

@@ -4,7 +4,7 @@ use crate::find;
 use crate::model::TargetKind;
 use crate::reader::Reader;
 use rustix::fs::FileType;
-use seekwell_sys::{DevId, View, classify, nearest, path_text, sudo_if_denied};
+use seekwell_sys::{DevId, View, classify, did_you_mean, nearest, path_text, sudo_if_denied};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ impl fmt::Display for NotATarget {
 
 #[derive(Debug, thiserror::Error)]
 pub enum InspectError {
-    #[error("{given} does not exist")]
+    #[error("{given} does not exist{}", did_you_mean(near.first()))]
     NotFound {
         given: String,
         /// Existing paths with a similar name, the most similar first; often empty.
@@ -68,7 +68,10 @@ pub enum InspectError {
     Deleted { given: String },
     #[error("{given} is a link to {}, which does not exist", to.display())]
     DanglingLink { given: String, to: PathBuf },
-    #[error("{given} is {is}, not a file, a directory or a block device")]
+    #[error(
+        "{given} is {is}, not a file, a directory or a block device{}",
+        did_you_mean(near.first())
+    )]
     Unsupported { given: String, is: NotATarget, near: Vec<String> },
     #[error("{given} could not be looked at: {source}{}", sudo_if_denied(source))]
     Unreadable { given: String, source: io::Error },

@@ -102,7 +102,7 @@ def test_whatever_is_no_model_is_refused(target):
 
 
 def test_a_machine_that_is_not_there_is_named_with_the_nearest(tmp_path):
-    with pytest.raises(ValueError, match="did you mean sata-7200.toml"):
+    with pytest.raises(ValueError, match="did you mean sata-7200\\?"):
         seekwell.Machine.load("sata-7300")
     with pytest.raises(ValueError, match="there is no file"):
         seekwell.Machine.load(tmp_path / "mine.toml")

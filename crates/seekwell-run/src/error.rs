@@ -47,7 +47,7 @@ pub enum RunError {
     Read { path: PathBuf, source: io::Error },
     #[error(
         "there is no file {file}, and no built-in machine has this name{}; see: seekwell machine \
-         list", near.first().map_or_else(String::new, |n| format!(" (did you mean {n}.toml?)"))
+         list", near.first().map_or_else(String::new, |n| format!(" (did you mean {n}?)"))
     )]
     NoMachine { file: String, near: Vec<String> },
     #[error("--set is for modelled machines, and {} is real", path.display())]

@@ -8,9 +8,12 @@ use seekwell_sys::{MAX_TEXT, View, read_text, text_path};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Whether a target is described and not there: every description is a `.toml` file.
+/// Whether a target is described and not there: a description is a `.toml` file, and a built-in one
+/// goes by its bare name too, unless a path has that name.
 pub fn is_modelled(target: &Path) -> bool {
+    let is_built_in = || target.to_str().is_some_and(|name| library::machine(name).is_some());
     target.extension().is_some_and(|e| e == "toml")
+        || is_built_in() && target.symlink_metadata().is_err()
 }
 
 /// Looks at a target as it is now.
@@ -25,9 +28,8 @@ pub fn look(view: &dyn View, target: &Path) -> Result<Inspection, RunError> {
         return Ok(Inspection::modelled(&target.display().to_string()));
     }
     let resolved = Target::resolve(view, target).map_err(|error| match error {
-        // Descriptions are named with their ending, as files are.
-        InspectError::NotFound { given, near: _ } if library::machine(&given).is_some() => {
-            let near = vec![format!("{given}.toml")];
+        InspectError::NotFound { given, mut near } => {
+            near.extend(library::near(&given));
             InspectError::NotFound { given, near }
         }
         error => error,

@@ -47,7 +47,7 @@ pub use live::Live;
 pub use mask::Mask;
 pub use memory::{meminfo_bytes, memory_bytes};
 pub use mounts::{DevId, Mount, parse_mountinfo, unescape};
-pub use nearest::{distance, nearest};
+pub use nearest::{did_you_mean, distance, nearest};
 pub use path_text::{path_text, text_path};
 pub use patient::Patient;
 pub use privilege::{sudo, sudo_if_denied};

@@ -24,6 +24,17 @@ pub fn nearest<N: AsRef<str> + Ord>(name: &str, candidates: impl IntoIterator<It
     ranked.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
+/// The end of a message about an unknown name: the name that was probably meant, if any.
+///
+/// ```
+/// use seekwell_sys::did_you_mean;
+/// assert_eq!(did_you_mean(Some("sda")), "; did you mean sda?");
+/// assert_eq!(did_you_mean(None::<&str>), "");
+/// ```
+pub fn did_you_mean(near: Option<impl std::fmt::Display>) -> String {
+    near.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
+}
+
 /// Levenshtein's distance: how many characters have to be put in, taken out or changed to make one
 /// name of the other (Levenshtein, 1966). Only the first 64 characters of each count.
 pub fn distance(a: &str, b: &str) -> usize {

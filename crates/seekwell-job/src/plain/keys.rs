@@ -6,7 +6,7 @@ use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine;
 use seekwell_io::value::{ValueError, block_size, clip, distribution};
 use seekwell_io::workload::Rw;
-use seekwell_sys::{classify, nearest};
+use seekwell_sys::{classify, did_you_mean, nearest};
 
 /// Requests a plain NCQ drive takes: the pool of tags where no number is given.
 const NCQ_TAGS: u32 = 32;
@@ -123,7 +123,7 @@ pub enum PlainError {
     /// No option has this name.
     #[error(
         "there is no option {key}{}",
-        near.as_ref().map(|n| format!("; did you mean {n}?")).unwrap_or_default()
+        did_you_mean(near.as_ref())
     )]
     Unknown {
         /// As typed.

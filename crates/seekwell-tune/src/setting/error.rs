@@ -1,10 +1,9 @@
 //! Why a key or value is not for this disk.
 
 use super::hdparm::Refused;
-use super::nearest::did_you_mean;
 use super::request::RequestError;
 use super::values::ValueProblem;
-use seekwell_sys::{classify, sudo};
+use seekwell_sys::{classify, did_you_mean, sudo};
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,3 @@ pub(super) fn nearest<'a>(given: &str, words: impl Iterator<Item = &'a str>) -> 
     let contains = |word: &&str| given.len() > 2 && word.contains(given);
     similar.or_else(|| words.into_iter().find(contains)).map(str::to_owned)
 }
-
-pub(super) fn did_you_mean(near: Option<&String>) -> String {
-    near.map(|n| format!("; did you mean {n}?")).unwrap_or_default()
-}

@@ -1,6 +1,7 @@
 //! What an attribute takes.
 
-use super::nearest::{did_you_mean, nearest};
+use super::nearest::nearest;
+use seekwell_sys::did_you_mean;
 use std::fmt;
 
 /// What an attribute takes.

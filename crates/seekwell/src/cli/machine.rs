@@ -13,18 +13,18 @@ use std::path::PathBuf;
 pub const EXAMPLES: &str = "\
 Examples:
   seekwell machine list                              which machines are built in
-  seekwell machine show p4sbe-ich8-ahci.toml         its layers, and where every value is from
-  seekwell bench --on p4sbe-ich8-ahci.toml --set controller.kind=ide
+  seekwell machine show p4sbe-ich8-ahci              its layers, and where every value is from
+  seekwell bench --on p4sbe-ich8-ahci --set controller.kind=ide
                                                      the same machine in another mode
   seekwell machine check mine.toml                   what is wrong with a description, and where
   seekwell machine import atlas10k.parv -o atlas.toml
   seekwell machine validate atlas.toml --trace atlas10k.trace
   seekwell machine validate synthraid5.parv          a whole system under its own workload
-  seekwell machine serve pii350-default.toml --nbd 127.0.0.1:10809
+  seekwell machine serve pii350-default --nbd 127.0.0.1:10809
                                                      its disk for a virtual machine, in real time
   seekwell machine fit last -o mine.toml             a model of the disk of the last checkup, then
   seekwell bench --on mine.toml --rw=randread --iodepth=32 --set controller.part=ide
-  seekwell machine plan sata-ssd.toml nvme-ssd.toml --workload web-light --limit p99=5ms
+  seekwell machine plan sata-ssd nvme-ssd --workload web-light --limit p99=5ms
                                                      which of them sustains the load, and how much";
 
 /// `seekwell machine`.
@@ -145,7 +145,7 @@ pub struct Plan {
     /// May be given several times; then all combinations are tried.
     #[arg(long, value_name = "KEY=VALUES")]
     pub sweep: Vec<String>,
-    /// What a machine costs, in any unit: sata-ssd.toml=90. The table then has the price of 1,000
+    /// What a machine costs, in any unit: sata-ssd=90. The table then has the price of 1,000
     /// requests a second within the limits
     #[arg(long, value_name = "MACHINE=PRICE", value_parser = price)]
     pub price: Vec<(String, f64)>,
@@ -169,13 +169,13 @@ pub struct Plan {
     pub replace: Force,
 }
 
-/// `sata-ssd.toml=90`.
+/// `sata-ssd=90`.
 fn price(text: &str) -> Result<(String, f64), String> {
     let found = text.rsplit_once('=').and_then(|(name, price)| {
         let price: f64 = price.parse().ok()?;
         (!name.is_empty() && price >= 0.0 && price.is_finite()).then(|| (name.to_owned(), price))
     });
-    found.ok_or_else(|| format!("{text:?} is no price; one looks like sata-ssd.toml=90"))
+    found.ok_or_else(|| format!("{text:?} is no price; one looks like sata-ssd=90"))
 }
 
 /// `seekwell machine fit`.

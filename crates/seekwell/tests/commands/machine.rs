@@ -226,11 +226,30 @@ fn what_a_model_cannot_do_is_refused() {
     let err = refused(&with(&["sata-7200.toml", "--size=4t"]));
     assert!(err.contains("4398046511104 bytes") && err.contains("holds 2000"), "{err}");
     let err = refused(&with(&["sata-7201.toml"]));
-    assert!(err.contains("did you mean sata-7200.toml?"), "{err}");
+    assert!(err.contains("did you mean sata-7200?"), "{err}");
     let err = refused(&with(&["null", "--set", "host.tags=split"]));
     assert!(err.contains("--set is for modelled machines"), "{err}");
     let err = refused(&with(&["sata-7200.toml", "--set", "controller.kind=scsi"]));
     assert!(err.contains("`scsi` is not one of none, ide, ahci"), "{err}");
+}
+
+#[test]
+fn a_built_in_machine_goes_by_its_bare_name_unless_a_path_has_it() {
+    let home = tempfile::tempdir().expect("a folder");
+    let bench = ["bench", "--no-keep", "--rw=randread", "--runtime=2s", "--json", "--on"];
+    let rate = |machine| {
+        let document = run(home.path(), &[&bench[..], &[machine]].concat()).ends(0).json();
+        document["phases"][0]["metrics"]["read.requests_per_s"]["median"].as_f64()
+    };
+    assert!(rate("sata-7200").is_some());
+    assert_eq!(rate("sata-7200"), rate("sata-7200.toml"));
+    let err = run(home.path(), &["checkup", "sata-720"]).ends(2).err;
+    assert!(err.contains("sata-720 does not exist; did you mean sata-7200?"), "{err}");
+    fs::create_dir(home.path().join("sata-7200")).expect("a folder");
+    let mut inspect = seekwell(home.path());
+    inspect.args(["inspect", "sata-7200", "--json"]).current_dir(home.path());
+    let found = done(inspect.output().expect("it starts")).ends(0).json();
+    assert_eq!(found["kind"], "directory", "{found}");
 }
 
 #[test]
