@@ -5,6 +5,7 @@
 //! by the phase's name and the repeat's number.
 
 use crate::latency::Latency;
+use crate::limits::{Ceiling, PhaseLimit};
 use crate::medium::Medium;
 use crate::reason::{Invalid, Skipped};
 use crate::study::{Preconditioning, Slowdown, Study};
@@ -90,6 +91,15 @@ pub struct RunDocument {
     /// What was asked beyond the numbers of the phases, and what was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub study: Option<Study>,
+    /// What limits the disk, in one or two sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub summary: Vec<String>,
+    /// What limits each phase, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<PhaseLimit>,
+    /// The ceilings that were known or found: the lines of the roofline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ceilings: Vec<Ceiling>,
     pub findings: Vec<Finding>,
     /// Why the measurement as a whole is not valid; empty when it is.
     pub invalid: Vec<String>,
@@ -124,6 +134,9 @@ impl RunDocument {
             phases: Vec::new(),
             preconditioning: None,
             study: None,
+            summary: Vec::new(),
+            limits: Vec::new(),
+            ceilings: Vec::new(),
             findings: Vec::new(),
             invalid: Vec::new(),
         }

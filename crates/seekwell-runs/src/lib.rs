@@ -13,6 +13,7 @@ mod error;
 mod id;
 mod index;
 mod latency;
+pub mod limits;
 mod medium;
 mod phase;
 mod place;

@@ -9,6 +9,7 @@ use seekwell_io::measurement::{Failure, FailureKind, Series, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
+use seekwell_runs::limits::{Ceiling, Confidence, Known, Next, PhaseLimit, Station, Unit};
 use seekwell_runs::together::{Comparison, Part, Rate, Ratio, Target, Together};
 use seekwell_runs::{
     Amplification, AmplificationOf, Beside, Detail, DeviceCount, Effect, Engine, FastCause,
@@ -216,11 +217,41 @@ pub fn run(id: &str, phases: usize) -> (RunDocument, Detail) {
             remedy: "use ahci".into(),
             tune: Some("readahead".into()),
         }],
+        summary: vec!["Reads at depth 32 reach 99 % of the link.".into()],
+        limits: vec![phase_limit()],
+        ceilings: vec![Ceiling {
+            by: Station::Link,
+            name: "SATA 3 Gbps".into(),
+            rate: 300e6,
+            unit: Unit::BytesPerS,
+            op: Some("read".into()),
+            known: Known::Declared,
+            from: "/sys/class/ata_link/link1/sata_spd".into(),
+        }],
         invalid: vec!["too noisy".into()],
     };
     let repeats = run.phases.iter().flat_map(|p| (0..2).map(|i| repeat_detail(&p.name, i)));
     let detail = Detail { repeats: repeats.collect() };
     (run, detail)
+}
+
+fn phase_limit() -> PhaseLimit {
+    PhaseLimit {
+        phase: "seq-read-1m".into(),
+        by: Station::Link,
+        name: "the SATA link at 3 Gbps".into(),
+        measured: Some(290e6),
+        ceiling: Some(300e6),
+        unit: Some(Unit::BytesPerS),
+        share: Some(0.97),
+        confidence: Confidence::Shown,
+        evidence: vec![Evidence { seen: "290 MB/s".into(), from: "seq-read-1m".into() }],
+        or: vec![Station::Medium],
+        tell: Some("seekwell bench --on sda".into()),
+        next: Some(Next { by: Station::Medium, gain: Some(1.4) }),
+        request_bytes: Some(1_048_576.0),
+        bytes_per_s: Some(290e6),
+    }
 }
 
 pub fn replay() -> Replay {
