@@ -2,11 +2,12 @@
 
 use crate::found::Found;
 use crate::look::{FASTEST_ROTATING_NS, ONE_READ, SLOWEST_FLASH_NS, is_honest, text, walk};
-use crate::words::evidence;
 use seekwell_inspect::log::LogReport;
-use seekwell_inspect::{Device, DeviceKind, Evidence, Fact, Inspection, TargetKind};
-use seekwell_io::workload::{Pace, Pattern, Workload};
+use seekwell_inspect::{Device, Evidence, Fact, Inspection, TargetKind};
+use seekwell_io::workload::{Pace, Pattern};
+use seekwell_runs::limits::{PhaseLimit, Station};
 use seekwell_runs::{Engine, Medium, Phase, PhaseId, Repeat, Study};
+use std::cmp::Ordering;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Observed<'a> {
@@ -18,6 +19,8 @@ pub struct Observed<'a> {
     pub earlier: Option<&'a Inspection>,
     /// The phases of a run with their metrics; `None` where nothing was to be measured.
     pub phases: Option<&'a [Phase]>,
+    /// What limits each of these phases.
+    pub limits: &'a [PhaseLimit],
     /// Whether the device was written twice over before the run.
     pub preconditioned: bool,
     /// The question the run was to answer, beyond its numbers.
@@ -39,6 +42,7 @@ impl<'a> Observed<'a> {
             log: None,
             earlier: None,
             phases: None,
+            limits: &[],
             preconditioned: false,
             study: None,
             medium: None,
@@ -73,18 +77,12 @@ impl<'a> Observed<'a> {
     /// Whether a device is a virtual machine's, whose figures are what the host pretends.
     pub(crate) fn is_virtual(&self, device: &Device) -> bool {
         let model = text(&device.model);
-        self.hypervisor().is_some()
+        self.inspection.hypervisor().is_some()
             || ["QEMU", "VMware", "VBOX", "Virtual"].iter().any(|m| model.contains(m))
             || device.detail.pci.iter().any(|f| {
                 let board = text(&f.subsystem);
                 ["1af4:", "15ad:", "80ee:", "1b36:"].iter().any(|v| board.starts_with(v))
             })
-    }
-
-    /// The hypervisor this runs under; what computes a model says nothing of its disk.
-    fn hypervisor(&self) -> Option<&'a Fact<String>> {
-        let host = Some(&self.inspection.host).filter(|_| !self.is_model());
-        host?.virtualization.as_ref()
     }
 
     pub(crate) fn is_model(&self) -> bool {
@@ -134,32 +132,13 @@ impl<'a> Observed<'a> {
     /// The one disk under the target, reached through partitions and mapped devices only. `None`
     /// where there are several, or where a loop device, memory or a network lies between.
     pub(crate) fn disk(&self) -> Option<&'a Device> {
-        use DeviceKind as K;
-        let mut at = self.inspection.device.as_ref()?;
-        loop {
-            match (at.kind, at.below.as_slice()) {
-                (K::MultipathHead, _) | (K::Disk, []) => return Some(at),
-                (K::Partition | K::DeviceMapper | K::Md | K::Disk, [below]) => at = below,
-                _ => return None,
-            }
-        }
+        self.inspection.disk()
     }
 
     /// How it is known that a disk is a virtual machine's, where it is: its latencies and its cache
     /// are the host's affair.
     pub(crate) fn virtual_evidence(&self, disk: &Device) -> Option<Evidence> {
-        if let Some(hypervisor) = self.hypervisor() {
-            let seen = format!("a virtual machine under {}", hypervisor.value);
-            return Some(evidence(seen, &hypervisor.from));
-        }
-        let is = |fact: &Option<Fact<String>>, names: &[&str]| {
-            let f = fact.as_ref()?;
-            names.iter().any(|n| f.value.to_lowercase().contains(n)).then(|| f.clone())
-        };
-        let known = is(&disk.transport, &["virtio"])
-            .or_else(|| is(&disk.driver, &["virtio", "xen", "vmw", "hv_storvsc", "storvsc"]))
-            .or_else(|| is(&disk.model, &["qemu", "vbox", "vmware", "virtual disk"]))?;
-        Some(evidence(format!("a virtual disk ({})", known.value), &known.from))
+        self.inspection.virtual_evidence(disk)
     }
 
     /// Whether a physical disk rotates, where flag and latencies do not contradict each other.
@@ -208,31 +187,15 @@ impl<'a> Observed<'a> {
         (most >= Repeat::OTHERS_MATTER).then_some(most / 100.0)
     }
 
-    /// The best honest sequential rate of large requests, reads or writes, in bytes a second.
-    pub(crate) fn best_sequential(&self) -> Option<(&'a Phase, f64)> {
-        const LARGE: u32 = 64 << 10;
-        let sequential = self.phases().iter().filter(|phase| {
-            let drawn = phase.workload.drawn();
-            let large = |w: &Workload| w.sizes.iter().all(|size| size.bytes >= LARGE);
-            drawn.is_some_and(|w| w.pattern == Pattern::Sequential && large(w)) && is_honest(phase)
-        });
-        let rates = sequential.filter_map(|phase| {
-            let of = |op: &str| phase.median(&format!("{op}.rate_bytes_per_s")).unwrap_or(0.0);
-            Some((phase, of("read") + of("write"))).filter(|(_, rate)| *rate > 0.0)
-        });
-        rates.max_by(|a, b| a.1.total_cmp(&b.1))
+    /// Of the phases that this station limits, the statement on the one that is fastest.
+    pub(crate) fn limited_by(&self, station: Station) -> Option<&'a PhaseLimit> {
+        let those = self.limits.iter().filter(|limit| limit.by == station);
+        those.max_by(|a, b| a.measured.partial_cmp(&b.measured).unwrap_or(Ordering::Equal))
     }
 
-    /// CPU used in a phase as a share of what its issuing threads could use: 1 is all of it. A pool
-    /// uses a thread per outstanding request, as far as there are CPUs.
-    pub(crate) fn cpu_share(&self, phase: &Phase) -> Option<f64> {
-        let workload = phase.workload.drawn()?;
-        let threads = f64::from(workload.threads.max(1));
-        let cpus = self.inspection.host.cpus.as_ref().map_or(1.0, |c| c.value.max(1) as f64);
-        let issuing = match self.engine {
-            Some(e) if e.name == "threads" => threads * f64::from(workload.pace.depth()),
-            _ => threads,
-        };
-        Some(phase.median("cpu_percent")? / (100.0 * issuing.min(cpus).max(1.0)))
+    /// Whether the processor limits a phase.
+    pub(crate) fn is_cpu_bound(&self, phase: &Phase) -> bool {
+        let processor = |l: &PhaseLimit| l.by == Station::Processor && l.phase == phase.name;
+        self.limits.iter().any(processor)
     }
 }

@@ -1,6 +1,7 @@
 //! What inspection found: the target, the machine, the stack of devices.
 
 use crate::facts::{Detail, VmFacts};
+use crate::finding::Evidence;
 use crate::model::{DeviceKind, Fact, Filesystem, Hop, IoLimit, Missing, Queue, TargetKind};
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +85,45 @@ pub struct Host {
     /// What it was told at boot, and how it writes back dirty memory.
     #[serde(default, skip_serializing_if = "VmFacts::is_empty")]
     pub vm: VmFacts,
+}
+
+impl Inspection {
+    /// The one disk under the target, reached through partitions and mapped devices only. `None`
+    /// where there are several, or where a loop device, memory or a network lies between.
+    pub fn disk(&self) -> Option<&Device> {
+        use DeviceKind as K;
+        let mut at = self.device.as_ref()?;
+        loop {
+            match (at.kind, at.below.as_slice()) {
+                (K::MultipathHead, _) | (K::Disk, []) => return Some(at),
+                (K::Partition | K::DeviceMapper | K::Md | K::Disk, [below]) => at = below,
+                _ => return None,
+            }
+        }
+    }
+
+    /// The hypervisor this runs under; what computes a model says nothing of its disk.
+    pub fn hypervisor(&self) -> Option<&Fact<String>> {
+        Some(&self.host).filter(|_| self.kind != TargetKind::Machine)?.virtualization.as_ref()
+    }
+
+    /// How it is known that a disk is a virtual machine's, where it is: its latencies and its cache
+    /// are the host's affair.
+    pub fn virtual_evidence(&self, disk: &Device) -> Option<Evidence> {
+        if let Some(hypervisor) = self.hypervisor() {
+            let seen = format!("a virtual machine under {}", hypervisor.value);
+            return Some(Evidence { seen, from: hypervisor.from.clone() });
+        }
+        let is = |fact: &Option<Fact<String>>, names: &[&str]| {
+            let f = fact.as_ref()?;
+            names.iter().any(|n| f.value.to_lowercase().contains(n)).then(|| f.clone())
+        };
+        let known = is(&disk.transport, &["virtio"])
+            .or_else(|| is(&disk.driver, &["virtio", "xen", "vmw", "hv_storvsc", "storvsc"]))
+            .or_else(|| is(&disk.model, &["qemu", "vbox", "vmware", "virtual disk"]))?;
+        let seen = format!("a virtual disk ({})", known.value);
+        Some(Evidence { seen, from: known.from })
+    }
 }
 
 impl Host {

@@ -161,6 +161,10 @@ impl<'a, W: Watcher> Session<'a, W> {
     pub fn conclude(&mut self, interrupted: bool, wanted: Option<u64>) {
         self.document.status = if interrupted { Status::Interrupted } else { Status::Complete };
         self.document.invalid = invalid(&self.document);
+        let judged = seekwell_limits::judge(&self.document);
+        self.document.summary = judged.summary;
+        self.document.limits = judged.limits;
+        self.document.ceilings = judged.ceilings;
         let disabled = io_uring_disabled(self.host.view);
         // The kernel log is read after measuring, which may have added to it. It tells nothing of a
         // model, nor of a target without a disk.
@@ -194,6 +198,7 @@ impl<'a, W: Watcher> Session<'a, W> {
             study => findings(&Observed {
                 phases: Some(&document.phases),
                 preconditioned: document.preconditioning.is_some(),
+                limits: &document.limits,
                 study: study.as_ref(),
                 medium: document.medium.as_ref(),
                 engine: Some(&document.engine),

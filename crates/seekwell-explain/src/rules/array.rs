@@ -1,16 +1,16 @@
 //! A bus or link that all members of an array share.
 
-use crate::words::{bytes_per_s, evidence, percent};
+use crate::words::{bytes_per_s, percent};
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::Device;
+use seekwell_runs::limits::Station;
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: SHARED,
     about: "a shared bus or link is the limit of the array",
     means: "The members together are faster than the way to them.",
-    known: "The best sequential rate of an array is at least 75 % of what a bus or link that all \
-            its members share carries: the PCI Express link of one controller, a parallel \
-            PCI or SCSI bus. Single disks are not judged.",
+    known: "What limits large transfers is a bus or link that all members share: the PCI Express \
+            link of one controller at 75 % of what it carries or more, a parallel PCI or SCSI \
+            bus at 60 %. Single disks are not judged.",
     why: "more or faster disks gain nothing; PCI at 32 bits and 33 MHz carries 133 MB/s, which two \
           disks of 2008 fill",
     fix: "put the controller into a wider or faster slot, or divide the members between two \
@@ -20,47 +20,13 @@ pub(super) const RULES: &[Rule] = &[Rule {
 }];
 const SHARED: &str = "SW-ARRAY-001";
 
-/// Headers, arbitration and waits take up to a quarter of what a bus or link carries.
-const USED_UP: f64 = 0.75;
-
-/// A bus or link: its name, bytes a second, and where they were read.
-type Way = (String, f64, String);
-
 fn shared(input: &Observed<'_>) -> Option<Found> {
-    let (phase, rate) = input.best_sequential()?;
-    // A controller's cache answers faster than the bus to its members.
-    let used_up = |way: &Way| (USED_UP * way.1..=1.05 * way.1).contains(&rate);
-    let (name, most, from) = ways(input)?.into_iter().find(used_up)?;
+    let limit = input.limited_by(Station::Bus)?;
+    let (rate, share) = (limit.measured?, limit.share?);
     let top = input.inspection.device.as_ref()?;
-    Some(Found::warning(format!("{}: {name} limits the whole array", top.name)).evidence([
-        evidence(
-            format!("the best sequential rate: {}, {}", bytes_per_s(rate), percent(rate / most)),
-            &phase.name,
-        ),
-        evidence(format!("{name} carries at most {}", bytes_per_s(most)), from),
-    ]))
-}
-
-/// What all members of an array share; `None` of a target that is not one.
-fn ways(input: &Observed<'_>) -> Option<Vec<Way>> {
-    let members: Vec<&Device> = input.inspection.disks();
-    let first = members.first()?;
-    if members.len() < 2 && first.detail.raid_controller().is_none() {
-        return None;
-    }
-    let channels = first.detail.channels.iter();
-    let mut ways: Vec<Way> =
-        channels.map(|c| (c.value.name.clone(), c.value.bytes_per_s, c.from.clone())).collect();
-    for function in &first.detail.pci {
-        let common = members
-            .iter()
-            .all(|m| m.detail.pci.iter().any(|other| other.address == function.address));
-        if let Some(link) = function.link.as_ref().filter(|_| common) {
-            let name = format!("the PCI Express link of {}", function.address);
-            ways.push((name, link.value.gigabytes_per_s() * 1e9, link.from.clone()));
-        }
-    }
-    Some(ways)
+    let best = format!("the best sequential rate: {}, {}", bytes_per_s(rate), percent(share));
+    let title = format!("{}: {} limits the whole array", top.name, limit.name);
+    Some(Found::warning(title).seen(best, &limit.phase).evidence(limit.evidence.iter().cloned()))
 }
 
 #[cfg(test)]
@@ -74,7 +40,9 @@ mod tests {
     /// Two disks behind one controller with a link of 250 MB/s, or each behind its own.
     fn two(addresses: [&str; 2], bytes_per_s: f64) -> Case {
         Case::hdd().with(|c| {
-            c.set("seq-read-1m", "read.rate_bytes_per_s", bytes_per_s);
+            for large in ["seq-read-1m", "rand-read-128k-d8"] {
+                c.set(large, "read.rate_bytes_per_s", bytes_per_s);
+            }
             let top = c.inspection.device.as_mut().expect("a device");
             top.kind = DeviceKind::Md;
             let mut disk = top.below.remove(0);

@@ -1,9 +1,10 @@
 //! Whether the processor and not the disk was the limit.
 
 use crate::look::main_rate;
-use crate::words::{evidence, fact, ns, per_s, percent, quote};
+use crate::words::{evidence, fact, ns, per_s, quote};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_runs::PhaseId;
+use seekwell_runs::limits::{PhaseLimit, Station};
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: LIMIT,
@@ -19,23 +20,15 @@ pub(super) const RULES: &[Rule] = &[Rule {
 }];
 const LIMIT: &str = "SW-CPU-001";
 
-/// An issuing thread that waits for the device at all uses less; the rest is interrupts and the
-/// scheduler's ticks.
-const BUSY: f64 = 0.9;
-
 fn limit(input: &Observed<'_>) -> Option<Found> {
     let rated = input.phases().iter().filter(|p| !p.is(PhaseId::CachedRead));
     let (phase, rate) = rated
         .filter_map(|p| Some((p, main_rate(p)?.1.median)))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let share = input.cpu_share(phase).filter(|s| *s >= BUSY)?;
-    let mut proof = vec![
-        evidence(format!("the highest rate: {}", per_s(rate)), &phase.name),
-        evidence(
-            format!("{} of the CPU time its issuing threads could use", percent(share)),
-            &phase.name,
-        ),
-    ];
+    let by_processor = |l: &&PhaseLimit| l.by == Station::Processor && l.phase == phase.name;
+    let limit = input.limits.iter().find(by_processor)?;
+    let mut proof = vec![evidence(format!("the highest rate: {}", per_s(rate)), &phase.name)];
+    proof.extend(limit.evidence.iter().cloned());
     if let Some(cost) = phase.median("cpu_ns_per_request") {
         proof.push(evidence(format!("CPU time for each request: {}", ns(cost)), &phase.name));
     }

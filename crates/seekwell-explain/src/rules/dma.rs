@@ -5,6 +5,7 @@ use crate::words::{bytes_per_s, replug};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::Device;
 use seekwell_inspect::facts::AtaFacts;
+use seekwell_runs::limits::Station;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -96,11 +97,6 @@ pub(super) const RULES: &[Rule] = &[
 ];
 const LIMIT: &str = "SW-DMA-007";
 
-/// A DMA mode that is used to this share is the limit; the rest is commands and turnarounds.
-const DMA_SHARE: f64 = 0.75;
-/// In a PIO mode the processor's accesses cost several times the cycles of the cable.
-const PIO_SHARE: f64 = 0.15;
-
 fn is_pio(ata: &AtaFacts) -> bool {
     text(&ata.transfer_mode).starts_with("XFER_PIO")
 }
@@ -179,32 +175,14 @@ fn forty_wires(input: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found
     )
 }
 
-/// What a mode carries at most, in bytes a second (ATA/ATAPI-6).
-fn ceiling(mode: &str) -> Option<f64> {
-    let of = |prefix: &str, megabytes: &[f64]| {
-        let number: usize = mode.strip_prefix(prefix)?.parse().ok()?;
-        megabytes.get(number).map(|m| m * 1e6)
-    };
-    of("XFER_PIO_", &[3.3, 5.2, 8.3, 11.1, 16.7])
-        .or_else(|| of("XFER_MW_DMA_", &[4.2, 13.3, 16.7]))
-        .or_else(|| of("XFER_UDMA_", &[16.7, 25.0, 33.3, 44.4, 66.7, 100.0, 133.0]))
-}
-
 fn limits(input: &Observed<'_>) -> Option<Found> {
+    let limit = input.limited_by(Station::TransferMode)?;
+    let (rate, most) = (limit.measured?, limit.ceiling?);
     let disk = input.disk()?;
-    let ata = disk.detail.ata.as_ref().filter(|ata| ata.link_speed.is_none())?;
-    // On SATA the mode is only a label.
-    let serial = disk.detail.identify.as_ref().is_some_and(|i| i.value.sata);
-    let mode = ata.transfer_mode.as_ref().filter(|_| !serial)?;
-    let most = ceiling(&mode.value)?;
-    let (phase, rate) = input.best_sequential()?;
-    let needed = if is_pio(ata) { PIO_SHARE } else { DMA_SHARE };
-    if !(needed * most..=1.1 * most).contains(&rate) {
-        return None;
-    }
+    let mode = disk.detail.ata.as_ref()?.transfer_mode.as_ref()?;
     Some(
         Found::warning(format!("{}: its transfer mode limits the sequential rate", disk.name))
-            .seen(format!("the best sequential rate: {}", bytes_per_s(rate)), &phase.name)
+            .seen(format!("the best sequential rate: {}", bytes_per_s(rate)), &limit.phase)
             .fact("transfer mode", mode)
             .seen(format!("the mode carries at most {}", bytes_per_s(most)), "ATA/ATAPI-6"),
     )

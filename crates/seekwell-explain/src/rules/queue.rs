@@ -3,7 +3,6 @@
 use crate::words::{evidence, fact, per_s, percent};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Device, Evidence, Severity};
-use seekwell_runs::Phase;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -50,8 +49,6 @@ const GAIN_FLASH: f64 = 1.3;
 const GAIN_ROTATING: f64 = 1.1;
 /// A shallower curve cannot show it.
 const DEEP_ENOUGH: u32 = 8;
-/// Where the CPU is this busy, depth buys nothing for another reason.
-const CPU_BUSY: f64 = 0.9;
 
 fn unused(input: &Observed<'_>) -> Option<Found> {
     let disk = input.disk().filter(|d| speaks(d, &["sata", "sas", "scsi", "nvme", "virtio"]))?;
@@ -63,8 +60,7 @@ fn unused(input: &Observed<'_>) -> Option<Found> {
         *curve[1..].iter().max_by(|a, b| a.2.total_cmp(&b.2).then(b.0.cmp(&a.0)))?;
     let rotates = input.rotates(disk) == Some(true);
     let needed = if rotates { GAIN_ROTATING } else { GAIN_FLASH };
-    let cpu_bound = |p: &Phase| input.cpu_share(p).is_some_and(|s| s >= CPU_BUSY);
-    if rate / one >= needed || cpu_bound(first) || cpu_bound(best) {
+    if rate / one >= needed || input.is_cpu_bound(first) || input.is_cpu_bound(best) {
         return None;
     }
     let host = input.virtual_evidence(disk);

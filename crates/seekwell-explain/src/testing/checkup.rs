@@ -8,7 +8,9 @@ use seekwell_io::measurement::{Failure, FailureKind, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
-use seekwell_runs::{DeviceCount, Engine, Medium, Phase, Repeat, Spread, Study};
+use seekwell_runs::{
+    DeviceCount, Engine, Medium, Phase, Repeat, RunDocument, RunKind, Spread, Study, Tool,
+};
 
 /// A checkup with everything the rules look at.
 #[derive(Clone)]
@@ -146,8 +148,25 @@ impl Case {
         }
     }
 
+    /// As a run keeps it.
+    fn document(&self) -> RunDocument {
+        let engine = self.engine.clone().unwrap_or(Engine {
+            name: "io_uring".into(),
+            notice: None,
+            cost_ns_per_request: None,
+        });
+        let tool = Tool { version: "0".into(), git_commit: None };
+        let (kind, inspection) = (RunKind::Checkup, self.inspection.clone());
+        RunDocument {
+            phases: self.phases.clone(),
+            study: self.study.clone(),
+            ..RunDocument::new("x", kind, "2026-11-20T23:15:02Z", (tool, engine), inspection)
+        }
+    }
+
     pub fn explain(&self) -> Vec<Finding> {
-        let found = findings(&self.input());
+        let limits = seekwell_limits::judge(&self.document()).limits;
+        let found = findings(&Observed { limits: &limits, ..self.input() });
         for f in &found {
             assert!(!f.evidence.is_empty(), "{} has no evidence", f.id);
             assert!(f.evidence.iter().all(|e| !e.seen.is_empty() && !e.from.is_empty()), "{f:?}");

@@ -1,0 +1,259 @@
+//! What has no declared rate, and shows by the shape of what was measured.
+
+use super::Said;
+use crate::Run;
+use crate::curve::{best, best_large, curve, gain, near};
+use crate::decide::known::full_link;
+use crate::point::{Op, Point};
+use crate::words::command;
+use seekwell_io::units::{bytes_per_s, requests_per_s, time, whole_percent};
+use seekwell_runs::limits::{Confidence, Station};
+
+/// Arm and rotation: a hard drive that is asked for one place after the other.
+pub fn mechanics<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    let rotates = run.rotates == Some(true);
+    if !rotates || point.sequential && !point.flushes || run.level().is_some() {
+        return None;
+    }
+    if gain(run, point).is_some_and(|gain| gain.is_latency() && point.depth > 1) {
+        return None;
+    }
+    let one = run.points.iter().find(|p| p.is_random_read(1));
+    // Far more writes than an arm can reach places for went to a cache.
+    if let Some(one) = one.filter(|one| point.op == Op::Write && is_cached(one, point)) {
+        let seen = format!(
+            "{} where reads reach {}",
+            requests_per_s(point.requests_per_s),
+            requests_per_s(one.requests_per_s)
+        );
+        let said = Said::likely(Station::WriteCache).seen(seen, &one.phase.name);
+        return Some(said.or(Station::Mechanics, command(run, "--suite sustained")));
+    }
+    let each = 1e9 / point.requests_per_s;
+    let seen = format!("{} for each request of a disk that rotates", time(each));
+    let sure = if each >= 1e6 { Confidence::Shown } else { Confidence::Possible };
+    let sure = if point.op == Op::Read { sure } else { sure.min(Confidence::Likely) };
+    Some(Said::new(Station::Mechanics, sure).seen(seen, &point.phase.name))
+}
+
+fn is_cached(one: &Point<'_>, writes: &Point<'_>) -> bool {
+    writes.requests_per_s > 8.0 * one.requests_per_s
+}
+
+/// One commit after the other: its write, and the flush that it waits for.
+pub fn commit<'r>(_: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    let flush =
+        point.phase.median("flush.latency_ns_p50").or(point.phase.median("flush.latency_ns_mean"));
+    let flush = flush.filter(|_| point.flushes && point.depth == 1)?;
+    let seen = format!("each write waits for its flush, which takes {}", time(flush));
+    Some(
+        Said::likely(Station::Latency)
+            .named("the flush of each write")
+            .seen(seen, &point.phase.name),
+    )
+}
+
+/// Reads among writes, at the station that stops each of them alone.
+pub fn mix<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    if point.op != Op::Mixed {
+        return None;
+    }
+    let of = |op| {
+        let like = |p: &&Point<'_>| {
+            let same = p.op == op && p.sequential == point.sequential && !p.flushes;
+            same && near(p.bytes, point.bytes, 0.05)
+        };
+        let those = run.points.iter().filter(like);
+        those.max_by(|a, b| a.requests_per_s.total_cmp(&b.requests_per_s))
+    };
+    let (read, write) = (of(Op::Read)?, of(Op::Write)?);
+    let reads = point.phase.median("read.requests_per_s")? / point.requests_per_s;
+    // What it takes where one station serves both in turn.
+    let together = 1.0 / (reads / read.requests_per_s + (1.0 - reads) / write.requests_per_s);
+    let share = point.requests_per_s / together;
+    let slower = if reads / read.requests_per_s >= (1.0 - reads) / write.requests_per_s {
+        read
+    } else {
+        write
+    };
+    let said = super::answer(run, slower);
+    if !(0.85..1.15).contains(&share) || matches!(said.by, Station::Latency | Station::Unknown) {
+        return None;
+    }
+    let seen = format!("{} of what reads and writes reach alone", whole_percent(share));
+    let confidence = said.confidence.min(Confidence::Likely);
+    Some(Said { confidence, ..said }.seen(seen, &slower.phase.name))
+}
+
+/// At the knee the rate grows with depth, but less than in proportion: what is left over is the
+/// share of the station that stops deeper queues.
+pub fn knee<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    let gain = gain(run, point)?;
+    let most = best(run, point).filter(|most| most.phase.name != point.phase.name)?;
+    let seen = format!("twice the depth gives {:.2} times as many", gain.times);
+    let full = super::answer(run, most);
+    let tell = command(run, "--depths");
+    if full.by == Station::Unknown {
+        return None;
+    }
+    let said = match gain.times.log2() > 0.5 {
+        true => Said::possible(Station::Latency).or(full.by, tell),
+        false => {
+            let name = full.name.clone();
+            let (ceiling, by) = (full.ceiling, full.by);
+            Said { ceiling, name, ..Said::possible(by).or(Station::Latency, tell) }
+        }
+    };
+    Some(said.seen(seen, &point.phase.name))
+}
+
+/// Each request waits for the one before; or for a tag.
+pub fn tags_or_latency<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    let gain = gain(run, point)?;
+    let from = &point.phase.name;
+    if gain.is_latency() {
+        let sure = if gain.measured { Confidence::Shown } else { Confidence::Likely };
+        let seen = format!("twice the depth gives {:.2} times as many", gain.times);
+        return Some(Said::new(Station::Latency, sure).seen(seen, from));
+    }
+    let tags = run.tags().filter(|tags| tags.value <= u64::from(point.depth))?;
+    // As fast as one at a time, times the tags: the disk takes no longer for each.
+    let one = curve(run, point).into_iter().find(|p| p.depth == 1)?;
+    let linear = point.requests_per_s / (one.requests_per_s * tags.value as f64);
+    if !gain.is_flat() || !(0.85..1.15).contains(&linear) || run.rotates == Some(true) {
+        return None;
+    }
+    let seen = format!("{} times the rate of depth 1, at {} tags", tags.value, tags.value);
+    let said = Said::likely(Station::Tags).seen(seen, from);
+    Some(said.seen(format!("commands at once: {}", tags.value), &tags.from))
+}
+
+/// Smaller requests at a station that is full of bytes at larger ones.
+pub fn share_of_bytes<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    let most = best_large(run, point)?;
+    let at = full_link(run, most)?;
+    let share = point.bytes_per_s / most.bytes_per_s;
+    let flat = point.is_large() || gain(run, point)?.is_flat();
+    if share < 0.6 || !flat || run.rotates == Some(true) {
+        return None;
+    }
+    let seen = format!("{} of what large requests reach", whole_percent(share));
+    let said = Said::likely(at.by).seen(seen, &most.phase.name);
+    let said = Said { ceiling: at.ceiling, ..said };
+    let controller = Station::Controller;
+    Some(if share < 0.85 { said.or(controller, command(run, "--bs=512,4k")) } else { said })
+}
+
+/// A rate that somebody set: the same for reads and writes, or whatever the size.
+pub fn throttle<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    if !run.is_unseen() {
+        return None;
+    }
+    let mut others = run.points.iter().filter(|other| {
+        (other.op, other.sequential) != (point.op, point.sequential)
+            || !near(other.bytes, point.bytes, 0.05)
+    });
+    let of_bytes = |other: &&Point<'_>| {
+        point.is_large() && other.is_large() && near(other.bytes_per_s, point.bytes_per_s, 0.02)
+    };
+    let flat = gain(run, point).is_none_or(|gain| gain.is_flat());
+    let of_requests = |other: &&Point<'_>| {
+        let known = gain(run, other).is_some_and(|gain| gain.is_flat());
+        let same = near(other.requests_per_s, point.requests_per_s, 0.02);
+        !point.is_large() && !other.is_large() && same && (known || flat)
+    };
+    let same = others.find(|o| flat && of_bytes(o) || of_requests(o))?;
+    let (name, seen) = match point.is_large() {
+        true => {
+            let rate = bytes_per_s(point.bytes_per_s);
+            (format!("a cap of {rate}"), bytes_per_s(same.bytes_per_s))
+        }
+        false => {
+            let rate = requests_per_s(point.requests_per_s);
+            (format!("a cap of {rate}"), requests_per_s(same.requests_per_s))
+        }
+    };
+    let said = Said::likely(Station::Throttle).named(name);
+    let said = said.seen(format!("{seen}, the same"), &same.phase.name);
+    Some(said.or(Station::Medium, command(run, "--runtime=120s")))
+}
+
+/// The medium, as far as shape tells.
+pub fn medium<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    let from = &point.phase.name;
+    match (run.level(), run.rotates) {
+        (Some(level), _) => of_array(run, point, level),
+        (None, Some(true)) => {
+            let seen = format!("one after the other at {}", bytes_per_s(point.bytes_per_s));
+            let slow = best_large(run, &Point { op: Op::Read, ..*point })
+                .filter(|read| point.op == Op::Write && point.bytes_per_s < 0.7 * read.bytes_per_s);
+            let said = match slow {
+                None => Said::likely(Station::Medium).named("the rate of the platters"),
+                Some(_) => {
+                    let said = Said::possible(Station::Mechanics);
+                    said.or(Station::Medium, command(run, "--rw=write --iodepth=32"))
+                }
+            };
+            Some(said.seen(seen, from))
+        }
+        (None, Some(false)) => of_flash(run, point),
+        (None, None) => None,
+    }
+}
+
+/// Dies and channels, or what takes a time for each command.
+fn of_flash<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    let from = &point.phase.name;
+    let has_link = run.declared.iter().any(|c| c.by == Station::Link);
+    if point.is_large() {
+        let other = run.points.iter().find(|other| {
+            let same = other.op == point.op && other.phase.name != point.phase.name;
+            same && other.is_large() && near(other.bytes_per_s, point.bytes_per_s, 0.1)
+        })?;
+        let seen = format!("{} whatever the pattern", bytes_per_s(other.bytes_per_s));
+        return Some(match has_link {
+            true => Said::likely(Station::Flash).seen(seen, &other.phase.name),
+            false => {
+                let said = Said::possible(Station::Flash).seen(seen, &other.phase.name);
+                said.or(Station::Link, "sudo lspci -vv | grep LnkSta".into())
+            }
+        });
+    }
+    if !gain(run, point)?.is_flat() {
+        return None;
+    }
+    let twin = Op::other(point.op).and_then(|op| {
+        let like = |p: &&Point<'_>| p.op == op && !p.is_large() && near(p.bytes, point.bytes, 0.05);
+        let twins = run.points.iter().filter(like);
+        twins.max_by(|a, b| a.requests_per_s.total_cmp(&b.requests_per_s))
+    });
+    if let Some(twin) = twin.filter(|t| near(t.requests_per_s, point.requests_per_s, 0.04)) {
+        let seen = format!("{} the same", requests_per_s(twin.requests_per_s));
+        let said = Said::likely(Station::Controller).seen(seen, &twin.phase.name);
+        return Some(said.named("the controller or the drive's firmware"));
+    }
+    let said = Said::possible(Station::Flash).seen("the rate does not grow with depth", from);
+    Some(said.or(Station::Controller, command(run, "--bs=512,4k,16k")))
+}
+
+/// Members that seek, and parity that is read and written beside the data.
+fn of_array<'r>(run: &'r Run<'r>, point: &Point<'_>, level: &str) -> Option<Said<'r>> {
+    let from = &point.phase.name;
+    let has_parity = ["raid4", "raid5", "raid6"].contains(&level);
+    if point.op == Op::Write && !point.sequential && has_parity {
+        let seen = format!("writes of less than a stripe on {level}");
+        let said = Said::likely(Station::Parity).seen(seen, from);
+        return Some(said.or(Station::Mechanics, command(run, "--rw=randread")));
+    }
+    let rotates = run.rotates != Some(false);
+    if !point.sequential && rotates {
+        let seen = format!("{} of random requests", requests_per_s(point.requests_per_s));
+        return Some(Said::likely(Station::Mechanics).seen(seen, from));
+    }
+    let bus = run.declared.iter().find(|c| c.by == Station::Bus)?;
+    let twin = Op::other(point.op)
+        .and_then(|op| run.points.iter().find(|p| p.op == op && p.sequential == point.sequential));
+    let same = twin.filter(|twin| near(twin.bytes_per_s, point.bytes_per_s, 0.03))?;
+    let seen = format!("{}, the same", bytes_per_s(same.bytes_per_s));
+    Some(Said::likely(Station::Bus).at(bus).seen(seen, &same.phase.name))
+}

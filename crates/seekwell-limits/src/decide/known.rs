@@ -1,0 +1,122 @@
+//! Ceilings with a rate that is declared, and breaks in time that were seen.
+
+use super::Said;
+use crate::Run;
+use crate::ceilings::usual;
+use crate::curve::near;
+use crate::point::{Op, Point};
+use crate::words::command;
+use seekwell_io::units::{bytes_per_s, requests_per_s, whole_percent};
+use seekwell_runs::limits::{Ceiling, Confidence, Station, Unit};
+use seekwell_runs::{FastCause, Phase, Study};
+
+/// The processor time of the threads that issue requests, as a share of what they could have: 1 is
+/// all of it. A pool uses a thread for each outstanding request, as far as there are processors.
+pub fn cpu_share(run: &Run<'_>, phase: &Phase) -> Option<f64> {
+    let document = run.document;
+    let (threads, depth) = match phase.workload.drawn() {
+        Some(workload) => (workload.threads.max(1), workload.pace.depth()),
+        None => (1, 1),
+    };
+    let cpus = document.inspection.host.cpus.as_ref().map_or(1.0, |c| c.value.max(1) as f64);
+    let issuing = match document.engine.name.as_str() {
+        "threads" => f64::from(threads) * f64::from(depth),
+        _ => f64::from(threads),
+    };
+    Some(phase.median("cpu_percent")? / (100.0 * issuing.min(cpus).max(1.0)))
+}
+
+/// From here on an issuing thread has no time to wait for the device; the rest is interrupts.
+const BUSY: f64 = 0.9;
+
+pub fn processor<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    let share = cpu_share(run, point.phase).filter(|share| *share >= BUSY)?;
+    let seen = format!("{} of the CPU time its issuing threads could use", whole_percent(share));
+    let said = Said::shown(Station::Processor).seen(seen, &point.phase.name);
+    Some(Said { tell: Some(command(run, "--numjobs=4")), ..said })
+}
+
+/// The measured rate in a ceiling's unit.
+fn rate(point: &Point<'_>, ceiling: &Ceiling) -> f64 {
+    match ceiling.unit {
+        Unit::BytesPerS => point.bytes_per_s,
+        Unit::RequestsPerS | Unit::Commands => point.requests_per_s,
+    }
+}
+
+/// A limit that a control group sets is exact, but for slices of a tenth of a second.
+pub fn group_limit<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    let reached = run.declared.iter().find(|ceiling| {
+        let share = rate(point, ceiling) / ceiling.rate;
+        ceiling.by == Station::Throttle
+            && ceiling.op.as_deref() == point.op.name()
+            && (usual(ceiling)..1.1).contains(&share)
+    })?;
+    Some(Said::shown(Station::Throttle).at(reached))
+}
+
+/// A break in time: what was saved up is spent.
+pub fn rate_that_fell<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    let study = match &run.document.study {
+        Some(Study::Sustained(study)) if study.phase == point.phase.name => {
+            study.fast.map(|_| match study.cause {
+                FastCause::BurstCredits => Station::Credits,
+                _ => Station::WriteCache,
+            })
+        }
+        _ => None,
+    };
+    let fall = point.phase.repeats.iter().find_map(|repeat| repeat.slowdown);
+    let fall = fall.filter(|fall| fall.after_per_s < 0.8 * fall.before_per_s);
+    let by = study.or_else(|| {
+        fall?;
+        match (run.is_unseen(), point.op) {
+            (true, _) => Some(Station::Credits),
+            (false, Op::Write | Op::Mixed) => Some(Station::WriteCache),
+            (false, Op::Read) => None,
+        }
+    })?;
+    let said = Said::likely(by);
+    let said = match fall {
+        Some(fall) => {
+            let (before, after) = (fall.before_per_s, fall.after_per_s);
+            let rates = format!("{} to {}", requests_per_s(before), requests_per_s(after));
+            said.seen(format!("the rate fell from {rates} and stayed"), &point.phase.name)
+        }
+        None => said.seen("the rate fell after a volume of writes", &point.phase.name),
+    };
+    Some(match by {
+        Station::WriteCache if run.rotates != Some(true) => {
+            said.or(Station::Collection, command(run, "--suite sustained"))
+        }
+        _ => said,
+    })
+}
+
+/// A link, a bus or a transfer mode that carries what such a one usually carries.
+pub fn full_link<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    let is_rate = |c: &&Ceiling| c.unit == Unit::BytesPerS && c.by != Station::Throttle;
+    let ceiling = run.declared.iter().find(is_rate)?;
+    let share = point.bytes_per_s / ceiling.rate;
+    if !point.is_large() || !(usual(ceiling)..1.03).contains(&share) {
+        return None;
+    }
+    // A full link carries the same whatever is sent over it; of a hard drive it may be the medium
+    // that is as fast by chance.
+    let same = run.points.iter().find(|other| {
+        let differs = (other.op, other.sequential) != (point.op, point.sequential);
+        other.is_large() && differs && near(other.bytes_per_s, point.bytes_per_s, 0.04)
+    });
+    let sure = match (same, run.rotates) {
+        (Some(_), Some(false)) => Confidence::Shown,
+        _ => Confidence::Likely,
+    };
+    let mut said = Said::new(ceiling.by, sure).at(ceiling);
+    if let Some(same) = same {
+        said = said.seen(format!("{}, the same", bytes_per_s(same.bytes_per_s)), &same.phase.name);
+    }
+    if sure != Confidence::Shown && run.rotates == Some(true) {
+        said = said.or(Station::Medium, command(run, "--rw=read --offset=90%"));
+    }
+    Some(said)
+}

@@ -1,0 +1,94 @@
+//! What is said first: what stops large transfers, what stops small ones.
+
+use crate::Run;
+use crate::point::{Op, Point};
+use crate::words::station_name;
+use seekwell_io::units::{bytes_per_s, requests_per_s, whole_percent};
+use seekwell_runs::limits::{Confidence, Next, PhaseLimit, Station};
+
+pub fn sentences(run: &Run<'_>, limits: &[PhaseLimit]) -> Vec<String> {
+    if run.is_null() {
+        return Vec::new();
+    }
+    let of = |point: &Point<'_>| limits.iter().find(|l| l.phase == point.phase.name);
+    let fastest = |large: bool, op: Op| {
+        let those = run.points.iter().filter(|p| p.is_large() == large && p.op == op);
+        let best = those.max_by(|a, b| a.bytes_per_s.total_cmp(&b.bytes_per_s))?;
+        Some((best, of(best)?))
+    };
+    let mut out = Vec::new();
+    for large in [true, false] {
+        match (fastest(large, Op::Read), fastest(large, Op::Write)) {
+            (Some(read), Some(write)) if read.1.by == write.1.by => {
+                out.push(sentence("reads and writes", read));
+            }
+            (Some(read), _) => out.push(sentence("reads", read)),
+            (None, Some(write)) => out.push(sentence("writes", write)),
+            (None, None) => {}
+        }
+    }
+    if out.is_empty() {
+        out.extend(limits.iter().find(|l| l.measured.is_some()).map(alone));
+    }
+    out
+}
+
+fn sentence(what: &str, (point, limit): (&Point<'_>, &PhaseLimit)) -> String {
+    let size = if point.is_large() { "Large" } else { "Small" };
+    let rate = match point.is_large() {
+        true => bytes_per_s(point.bytes_per_s),
+        false => requests_per_s(point.requests_per_s),
+    };
+    let mut text = match limit.by {
+        Station::Unknown => {
+            format!("What stops {} {what} at {rate} is not known", size.to_lowercase())
+        }
+        Station::Latency => format!(
+            "{size} {what} reach {rate} at depth {}, and nothing is full: each waits for the one \
+             before it",
+            point.depth
+        ),
+        _ => format!("{size} {what} stop at {rate}: {} {}", verb(limit), limit.name),
+    };
+    if let (Some(share), Some(ceiling)) = (limit.share, limit.ceiling) {
+        let of = match limit.unit {
+            Some(seekwell_runs::limits::Unit::BytesPerS) => bytes_per_s(ceiling),
+            _ => requests_per_s(ceiling),
+        };
+        text += &format!(", {} of {of}", whole_percent(share));
+    }
+    for other in &limit.or {
+        text += &format!(", or it is {}", station_name(*other));
+    }
+    text.push('.');
+    if let Some(Next { by, gain: Some(gain) }) = limit.next.filter(|n| n.gain > Some(1.1)) {
+        text += &match by == limit.by {
+            true => format!(" It could run up to {gain:.1} times as fast."),
+            false => format!(" Without it they could be up to {gain:.1} times as fast."),
+        };
+    }
+    if let (Station::Unknown, Some(tell)) = (limit.by, &limit.tell) {
+        text += &format!(" To find out: {tell}");
+    }
+    text
+}
+
+const fn verb(limit: &PhaseLimit) -> &'static str {
+    match limit.confidence {
+        Confidence::Shown => "the limit is",
+        Confidence::Likely => "most likely the limit is",
+        Confidence::Possible => "the limit may be",
+    }
+}
+
+/// Of a run without phases to compare.
+fn alone(limit: &PhaseLimit) -> String {
+    match limit.by {
+        Station::Unknown => {
+            let why = limit.evidence.first().map_or("nothing tells", |e| e.seen.as_str());
+            format!("What limits {} is not known: {why}.", limit.phase)
+        }
+        Station::Pace => format!("The device kept up with {}.", limit.phase),
+        _ => format!("{}: {} {}.", limit.phase, verb(limit), limit.name),
+    }
+}

@@ -1,0 +1,126 @@
+use crate::judge;
+use crate::testing::{Case, SMALL};
+use proptest::prelude::*;
+use seekwell_inspect::facts::AtaFacts;
+use seekwell_inspect::{Fact, IoLimit};
+use seekwell_io::workload::{Pace, Pattern, Workload};
+use seekwell_runs::limits::{Confidence, Known, Station};
+
+fn ssd(link: &str, mb: f64) -> Case {
+    let curve = [(1, 9e3), (2, 18e3), (4, 35e3), (8, 60e3), (16, 62e3), (32, 62e3)];
+    Case::disk(Some(false)).sata(link).small(100, &curve).large(100, mb, mb).large(0, mb, mb)
+}
+
+#[test]
+fn a_full_link_is_shown_by_what_all_large_transfers_reach() {
+    let case = ssd("1.5 Gbps", 139.0);
+    let limit = case.of("rseq");
+    assert_eq!((limit.by, limit.confidence), (Station::Link, Confidence::Shown));
+    assert_eq!(limit.name, "the SATA link at 1.5 Gbps");
+    assert_eq!(limit.ceiling, Some(150e6));
+    let said = case.judge().summary;
+    assert!(said[0].starts_with("Large reads and writes stop at 139 MB/s"), "{said:?}");
+    assert_eq!(ssd("6.0 Gbps", 300.0).of("rseq").by, Station::Flash);
+}
+
+#[test]
+fn a_rate_that_doubles_with_the_depth_waits_for_nothing() {
+    let case = ssd("6.0 Gbps", 300.0);
+    let limit = case.of("r2");
+    assert_eq!((limit.by, limit.confidence), (Station::Latency, Confidence::Shown));
+    let next = limit.next.expect("what stops depth 16");
+    assert!((next.gain.expect("a gain") - 62.0 / 18.0).abs() < 0.01, "{next:?}");
+    assert_ne!(case.of("r32").by, Station::Latency);
+}
+
+#[test]
+fn a_hard_drive_seeks_and_its_platters_pass() {
+    let curve = [(1, 60.0), (8, 78.0), (32, 94.0)];
+    let case = Case::disk(Some(true)).sata("6.0 Gbps").small(100, &curve).large(100, 190.0, 9.5);
+    assert_eq!(case.of("r1").by, Station::Mechanics);
+    assert_eq!(case.of("r32").confidence, Confidence::Shown);
+    assert_eq!(case.of("rseq").by, Station::Medium);
+    assert_eq!(case.of("r128k").by, Station::Mechanics);
+}
+
+#[test]
+fn the_same_rate_for_reads_and_writes_of_what_cannot_be_seen_is_a_cap() {
+    let curve = [(1, 1e3), (4, 3e3), (8, 3e3), (32, 3e3)];
+    let case = Case::disk(None).small(100, &curve).small(0, &curve).large(100, 131.0, 131.0);
+    assert_eq!(case.of("r8").by, Station::Throttle);
+    assert!(case.of("w32").name.contains("3000 requests/s"), "{:?}", case.of("w32"));
+    assert_eq!(case.of("r1").by, Station::Latency);
+    let found = case.judge().ceilings;
+    assert!(found.iter().any(|c| c.by == Station::Throttle && c.known == Known::Inferred));
+}
+
+#[test]
+fn a_limit_of_a_control_group_is_declared() {
+    let mut case = Case::disk(Some(false)).small(100, &[(8, 1990.0)]);
+    let limit = IoLimit { dev: "8:0".into(), writes: false, bytes: false, per_s: 2000 };
+    case.0.inspection.host.io_limits = vec![Fact::new(limit, "io.max")];
+    let limit = case.of("r8");
+    assert_eq!((limit.by, limit.confidence), (Station::Throttle, Confidence::Shown));
+    assert!(limit.evidence.iter().any(|e| e.from == "io.max"), "{limit:?}");
+}
+
+#[test]
+fn a_busy_thread_a_cache_and_a_load_that_asks_for_less_are_no_fault_of_the_disk() {
+    let case = Case::disk(Some(false)).small(100, &[(32, 5e5)]).metric("cpu_percent", 99.0);
+    assert_eq!(case.of("r32").by, Station::Processor);
+    let case = Case::disk(Some(false)).small(100, &[(32, 5e5)]).metric("device_share", 0.3);
+    assert_eq!(case.of("r32").by, Station::Memory);
+    let mut open = Workload::closed(Pattern::Random, 100, SMALL, 8, 1 << 30);
+    open.pace = Pace::Open { requests_per_s: 100.0, poisson: false, depth: 8 };
+    assert_eq!(Case::disk(None).phase("open", open, 100.0).of("open").by, Station::Pace);
+}
+
+#[test]
+fn a_mode_on_a_parallel_cable_and_tags_that_are_out_are_named() {
+    let ata = |d: &mut seekwell_inspect::Device| {
+        let transfer_mode = Some(Fact::new("XFER_UDMA_2".to_owned(), "xfer_mode"));
+        d.detail.ata = Some(AtaFacts { transfer_mode, ..AtaFacts::default() });
+    };
+    let case = Case::disk(Some(true)).with(ata).large(100, 29.0, 5.0);
+    assert_eq!(case.of("rseq").by, Station::TransferMode);
+    let tags = |d: &mut seekwell_inspect::Device| {
+        d.queue.queue_depth = Some(Fact::new(4, "queue_depth"));
+    };
+    let curve = [(1, 1e4), (2, 2e4), (4, 4e4), (8, 4e4), (16, 4e4)];
+    assert_eq!(Case::disk(Some(false)).with(tags).small(100, &curve).of("r16").by, Station::Tags);
+}
+
+#[test]
+fn what_nothing_tells_is_unknown_with_the_reason() {
+    let limit = Case::disk(Some(false)).small(100, &[(8, 5e4)]).of("r8");
+    assert_eq!((limit.by, limit.confidence), (Station::Unknown, Confidence::Possible));
+    assert!(!limit.evidence.is_empty() && limit.tell.is_some(), "{limit:?}");
+    let mut short = Case::disk(None).small(100, &[(8, 1.0)]);
+    short.0.phases[0].metrics.clear();
+    assert_eq!(short.of("r8").by, Station::Unknown);
+    short.0.phases.clear();
+    assert_eq!(short.judge(), crate::Judged::default());
+}
+
+proptest! {
+    #[test]
+    fn every_phase_gets_one_statement_whatever_its_numbers_are(
+        rotates in any::<Option<bool>>(),
+        rates in prop::collection::vec((1u32..300, 0u8..=100, 0f64..1e12), 0..12),
+        link in prop::sample::select(vec!["1.5 Gbps", "6.0 Gbps", "fast", ""]),
+    ) {
+        let mut case = Case::disk(rotates).sata(link);
+        for (i, (depth, reads, rate)) in rates.iter().enumerate() {
+            let size = if i % 2 == 0 { SMALL } else { 1 << 20 };
+            let work = Workload::closed(Pattern::Random, *reads, size, *depth, 1 << 30);
+            case = case.phase(&format!("p{i}"), work, *rate);
+        }
+        let judged = judge(&case.0);
+        prop_assert_eq!(judged.limits.len(), rates.len());
+        for limit in &judged.limits {
+            prop_assert!(!limit.evidence.is_empty(), "{:?}", limit);
+            prop_assert!(limit.share.is_none_or(f64::is_finite));
+        }
+        prop_assert!(judged.ceilings.iter().all(|c| c.rate > 0.0));
+    }
+}
