@@ -6,6 +6,7 @@ mod bench_engine;
 mod bench_fit;
 mod bench_fleet;
 mod bench_inspect;
+mod bench_limits;
 mod bench_machine;
 mod bench_nbd;
 mod bench_safety;
@@ -52,6 +53,9 @@ enum Task {
     BenchFleet(bench_fleet::Args),
     /// Measure inspection beside lsblk, smartctl and lshw and write a dated table to docs/bench.
     BenchInspect(bench_inspect::Args),
+    /// Hold what checkups of modelled machines name as the limit against what making each station
+    /// faster shows, and write a dated table to docs/bench.
+    BenchLimits(bench_limits::Args),
     /// Measure how fast modelled machines run and write a dated table to docs/bench.
     BenchMachine(bench_machine::Args),
     /// Fit the drives of R5 to every second of their rates and print what they give at the others.
@@ -87,6 +91,7 @@ fn main() -> ExitCode {
         Task::BenchFit(args) => bench_fit::run(&args),
         Task::BenchFleet(args) => bench_fleet::run(&args),
         Task::BenchInspect(args) => bench_inspect::run(&args),
+        Task::BenchLimits(args) => bench_limits::run(&args),
         Task::BenchMachine(args) => bench_machine::run(&args),
         Task::HeldOut(args) => held_out::run(&args),
         Task::BenchNbd(args) => bench_nbd::run(&args),

@@ -41,16 +41,14 @@ fn is_cached(one: &Point<'_>, writes: &Point<'_>) -> bool {
 }
 
 /// One commit after the other: its write, and the flush that it waits for.
-pub fn commit<'r>(_: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
-    let flush =
-        point.phase.median("flush.latency_ns_p50").or(point.phase.median("flush.latency_ns_mean"));
+pub fn commit<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    let of = |metric| point.phase.median(metric);
+    let flush = of("flush.latency_ns_p50").or_else(|| of("flush.latency_ns_mean"));
     let flush = flush.filter(|_| point.flushes && point.depth == 1)?;
+    let by = if run.rotates == Some(false) { Station::Flash } else { Station::Latency };
     let seen = format!("each write waits for its flush, which takes {}", time(flush));
-    Some(
-        Said::likely(Station::Latency)
-            .named("the flush of each write")
-            .seen(seen, &point.phase.name),
-    )
+    let said = Said::likely(by).named("the flush of each write");
+    Some(said.seen(seen, &point.phase.name))
 }
 
 /// Reads among writes, at the station that stops each of them alone.
@@ -71,6 +69,11 @@ pub fn mix<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     // What it takes where one station serves both in turn.
     let together = 1.0 / (reads / read.requests_per_s + (1.0 - reads) / write.requests_per_s);
     let share = point.requests_per_s / together;
+    if share < 0.85 && run.rotates == Some(false) {
+        let seen = format!("{} of what reads and writes reach alone", whole_percent(share));
+        let said = Said::possible(Station::Flash).seen(seen, &point.phase.name);
+        return Some(said.or(Station::Controller, command(run, "--rwmixread=50,90")));
+    }
     let slower = if reads / read.requests_per_s >= (1.0 - reads) / write.requests_per_s {
         read
     } else {
@@ -134,14 +137,21 @@ pub fn share_of_bytes<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r
     let at = full_link(run, most)?;
     let share = point.bytes_per_s / most.bytes_per_s;
     let flat = point.is_large() || gain(run, point)?.is_flat();
-    if share < 0.6 || !flat || run.rotates == Some(true) {
+    if share < 0.5 || !flat || run.rotates == Some(true) {
         return None;
     }
     let seen = format!("{} of what large requests reach", whole_percent(share));
-    let said = Said::likely(at.by).seen(seen, &most.phase.name);
-    let said = Said { ceiling: at.ceiling, ..said };
-    let controller = Station::Controller;
-    Some(if share < 0.85 { said.or(controller, command(run, "--bs=512,4k")) } else { said })
+    let tell = command(run, "--bs=512,4k");
+    Some(
+        match share {
+            0.85.. => Said { ceiling: at.ceiling, ..Said::likely(at.by) },
+            0.7.. => {
+                Said { ceiling: at.ceiling, ..Said::likely(at.by) }.or(Station::Controller, tell)
+            }
+            _ => Said::possible(Station::Controller).or(at.by, tell),
+        }
+        .seen(seen, &most.phase.name),
+    )
 }
 
 /// A rate that somebody set: the same for reads and writes, or whatever the size.
@@ -185,15 +195,7 @@ pub fn medium<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
         (Some(level), _) => of_array(run, point, level),
         (None, Some(true)) => {
             let seen = format!("one after the other at {}", bytes_per_s(point.bytes_per_s));
-            let slow = best_large(run, &Point { op: Op::Read, ..*point })
-                .filter(|read| point.op == Op::Write && point.bytes_per_s < 0.7 * read.bytes_per_s);
-            let said = match slow {
-                None => Said::likely(Station::Medium).named("the rate of the platters"),
-                Some(_) => {
-                    let said = Said::possible(Station::Mechanics);
-                    said.or(Station::Medium, command(run, "--rw=write --iodepth=32"))
-                }
-            };
+            let said = Said::likely(Station::Medium).named("the rate of the platters");
             Some(said.seen(seen, from))
         }
         (None, Some(false)) => of_flash(run, point),
