@@ -39,6 +39,7 @@ pub mod sweep;
 pub mod synthetic;
 pub mod throttle;
 pub mod validate;
+pub mod what_if;
 mod wire;
 
 #[cfg(test)]
@@ -48,7 +49,8 @@ pub use file_line::FileLine;
 pub use limits::OutOfRange;
 pub use machine::Machine;
 pub use model::{
-    AnyPart, ChainLink, Described, HostParams, ImportError, Imported, Misfit, Model, import,
+    AnyPart, ChainLink, Described, HostParams, ImportError, Imported, Misfit, Model, Speedup,
+    Station, import,
 };
 pub use part::{Command, Done, Part, Usage, Written};
 pub use wire::{Attached, Way, Wire};

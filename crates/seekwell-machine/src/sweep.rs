@@ -103,12 +103,25 @@ pub(crate) fn run(
     source: &mut impl Source,
     depth: u32,
 ) -> Result<Measurement, EngineError> {
+    let bounds = Bounds { depth, ramp: Nanos::ZERO, runtime: Nanos::ZERO, spin: Nanos::ZERO };
+    run_within(model, seed, source, bounds)
+}
+
+/// Runs a source on a new machine of a model, within bounds.
+///
+/// # Errors
+/// As [`run_source`].
+pub(crate) fn run_within(
+    model: &Model,
+    seed: u64,
+    source: &mut impl Source,
+    bounds: Bounds,
+) -> Result<Measurement, EngineError> {
     let mut machine = model.build(seed);
     let mut dispatcher: Box<dyn Dispatcher> = match model.tags() {
         None => Box::new(Unlimited::default()),
         Some((policy, tags)) => policy.over(tags),
     };
-    let bounds = Bounds { depth, ramp: Nanos::ZERO, runtime: Nanos::ZERO, spin: Nanos::ZERO };
     // On a virtual clock nothing stalls for longer than this.
     let control = Control::new(Nanos(u64::MAX));
     run_source(source, bounds, &mut machine, &mut dispatcher, &control)

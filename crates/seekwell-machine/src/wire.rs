@@ -69,6 +69,8 @@ impl Line {
 #[derive(Debug)]
 pub struct Attached<W, P> {
     wire: W,
+    /// How many times as fast as the wire says everything crosses.
+    faster: f64,
     part: P,
     line: Line,
     /// What goes to the host, where it does not share the line with what comes from there.
@@ -111,6 +113,11 @@ fn arrived<T>(queue: &mut VecDeque<T>, now: Nanos, at: impl Fn(&T) -> Nanos) -> 
     if head(queue, at) <= now { queue.pop_front() } else { None }
 }
 
+/// A time at that many times the speed.
+pub(crate) fn shorter(time: Nanos, faster: f64) -> Nanos {
+    if faster == 1.0 { time } else { Nanos((time.0 as f64 / faster).round() as u64) }
+}
+
 impl<W: Wire, P: Part> Attached<W, P> {
     /// A part on a wire of its own.
     pub fn new(wire: W, part: P) -> Self {
@@ -135,6 +142,7 @@ impl<W: Wire, P: Part> Attached<W, P> {
     fn on(line: Line, wire: W, part: P) -> Self {
         Self {
             wire,
+            faster: 1.0,
             part,
             line,
             inward: None,
@@ -149,6 +157,12 @@ impl<W: Wire, P: Part> Attached<W, P> {
             idle_since: Nanos::ZERO,
             awake: Nanos::ZERO,
         }
+    }
+
+    /// The same, with everything crossing that many times as fast as the wire says: a wire that
+    /// cannot be had, by which one learns what a faster one would give.
+    pub(crate) fn faster(self, faster: f64) -> Self {
+        Self { faster, ..self }
     }
 
     /// What is at the other end.
@@ -171,13 +185,15 @@ impl<W: Wire, P: Part> Attached<W, P> {
 
     /// Puts what the part has done on the wire.
     fn bring(&mut self) {
-        let status = self.wire.status();
+        let faster = self.faster;
+        let data = |len| shorter(self.wire.data(len, Way::In), faster);
+        let status = shorter(self.wire.status(), faster);
         let line = self.inward.as_mut().unwrap_or(&mut self.line);
         for done in self.finished.drain(..) {
             match self.outstanding.get(done.tag) {
                 (Kind::Read, len) => {
-                    let whole = self.wire.data(len, Way::In) + status;
-                    let unit = self.wire.data(len.min(self.wire.unit()), Way::In);
+                    let whole = data(len) + status;
+                    let unit = data(len.min(self.wire.unit()));
                     let latest = (done.at + unit + status).since(whole);
                     let start = line.with(|line| line.reserve(done.ready.max(latest), whole));
                     let (ready, at) = (start + unit, start + whole);
@@ -209,9 +225,10 @@ impl<W: Wire, P: Part> Part for Attached<W, P> {
         }
         self.pending += 1;
         let from = now.max(self.awake);
-        let words = self.wire.command();
+        let words = shorter(self.wire.command(), self.faster);
         if command.op == Op::Write {
-            let whole = words + self.wire.data(command.len, Way::Out);
+            let data = self.wire.data(command.len, Way::Out);
+            let whole = words + shorter(data, self.faster);
             let start = self.line.with(|line| line.reserve(from, whole));
             self.writes.push_back((start + whole, command));
             self.due = self.due.min(start + whole);

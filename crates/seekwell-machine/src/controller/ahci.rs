@@ -136,6 +136,13 @@ impl<P: Part> Ahci<P> {
         })
     }
 
+    /// The same with that many times the slots, which may be more than there can be.
+    pub(crate) fn with_times_the_slots(self, factor: f64) -> Self {
+        let slots = f64::from(self.params.slots - self.params.reserved_slots) * factor;
+        let most = (slots.round() as u32).min(self.drive.depth());
+        Self { most: [most, self.most[1]], ..self }
+    }
+
     /// The drive.
     pub const fn drive(&self) -> &P {
         &self.drive

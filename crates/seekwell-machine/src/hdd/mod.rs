@@ -15,6 +15,7 @@
 mod buffer;
 mod cache;
 mod error;
+mod faster;
 mod layout;
 mod mechanics;
 mod order;

@@ -1,5 +1,6 @@
 //! One layer after the other, from the drive to the host.
 
+use super::speedup::{Change, Station};
 use super::{AnyPart, HostParams, Misfit};
 use crate::array::{Array, ArrayError, ArrayParams, CacheParams, Cached};
 use crate::bus::{OnPci, PciParams};
@@ -130,18 +131,19 @@ pub fn fit(root: &Node) -> Result<Option<Misfit>, DescribeError> {
 }
 
 /// The whole machine, from the drive upwards.
-pub fn part(root: &Node, seed: u64) -> Result<AnyPart, DescribeError> {
-    let mut part = below_bus(root, seed)?;
+pub fn part(root: &Node, seed: u64, change: &Change) -> Result<AnyPart, DescribeError> {
+    let mut part = below_bus(root, seed, change)?;
     if let Some(layer) = Layer::of(root, "memory") {
-        let params: CacheParams = layer.params(&[])?;
+        let params: CacheParams = change.to(layer.params(&[])?);
         part = Box::new(Cached::new(params, part).map_err(|e| layer.out(&e))?);
     }
     if let Some(layer) = Layer::of(root, "bus") {
-        let params: PciParams = layer.params(&[])?;
-        part = Box::new(OnPci::pci(&params, part).map_err(|e| layer.out(&e))?);
+        let params: PciParams = change.to(layer.params(&[])?);
+        let bus = OnPci::pci(&params, part).map_err(|e| layer.out(&e))?;
+        part = Box::new(bus.faster(change.factor(Station::Bus).unwrap_or(1.0)));
     }
     if let Some(layer) = Layer::of(root, "throttle") {
-        let params: ThrottleParams = layer.params(&[])?;
+        let params: ThrottleParams = change.to(layer.params(&[])?);
         part = Box::new(Throttle::new(params, part).map_err(|e| layer.out(&e))?);
     }
     if let Some(layer) = Layer::of(root, "scheduler") {
@@ -149,27 +151,27 @@ pub fn part(root: &Node, seed: u64) -> Result<AnyPart, DescribeError> {
         part = Box::new(Elevator::new(params, part).map_err(|e| layer.out(&e))?);
     }
     if let Some(layer) = Layer::of(root, "front") {
-        part = in_front(root, &layer, part, seed)?;
+        part = in_front(root, &layer, part, seed, change)?;
     }
     Ok(part)
 }
 
 /// The array, or the one drive, with what each drive hangs on.
-fn below_bus(root: &Node, seed: u64) -> Result<AnyPart, DescribeError> {
+fn below_bus(root: &Node, seed: u64, change: &Change) -> Result<AnyPart, DescribeError> {
     let Some(layer) = Layer::of(root, "drive") else {
         let problem = Problem::Missing { key: "drive".to_owned() };
         return Err(DescribeError::new(root.place.clone(), "", problem));
     };
     let count = layer.number("count", MOST_DRIVES)?;
     let drives = (0..count)
-        .map(|index| drive(&layer, seed.wrapping_mul(1021).wrapping_add(index)))
+        .map(|index| drive(&layer, seed.wrapping_mul(1021).wrapping_add(index), change))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut members = wired(root, drives)?
+    let mut members = wired(root, drives, change)?
         .into_iter()
-        .map(|member| port(root, member))
+        .map(|member| port(root, member, change))
         .collect::<Result<Vec<_>, _>>()?;
     if let Some(array) = Layer::of(root, "array") {
-        let params: ArrayParams = array.params(&[])?;
+        let params: ArrayParams = change.to(array.params(&[])?);
         let made = Array::new(params, members).map_err(|error| match error {
             ArrayError::Range(error) => array.out(&error),
             other => array.illegal(&other),
@@ -187,20 +189,33 @@ fn below_bus(root: &Node, seed: u64) -> Result<AnyPart, DescribeError> {
 
 /// Drives on what they hang on: all on one SCSI bus, each on a link of its own (SATA or PCI
 /// Express), or nothing.
-fn wired(root: &Node, drives: Vec<AnyPart>) -> Result<Vec<AnyPart>, DescribeError> {
+fn wired(
+    root: &Node,
+    drives: Vec<AnyPart>,
+    change: &Change,
+) -> Result<Vec<AnyPart>, DescribeError> {
     if let Some(layer) = Layer::of(root, "scsi") {
         let params: ScsiParams = layer.params(&[])?;
         let drives = OnScsi::scsi(params, drives).map_err(|e| layer.out(&e))?;
-        return Ok(drives.into_iter().map(boxed).collect());
+        let faster = change.factor(Station::Bus).unwrap_or(1.0);
+        return Ok(drives.into_iter().map(|drive| boxed(drive.faster(faster))).collect());
     }
     if let Some(layer) = Layer::of(root, "pcie") {
         let params: PcieParams = layer.params(&[])?;
-        let linked = |drive| OnPcie::pcie(params, drive).map(boxed).map_err(|e| layer.out(&e));
+        let faster = change.factor(Station::Link).unwrap_or(1.0);
+        let linked = |drive| {
+            let linked = OnPcie::pcie(params, drive).map_err(|e| layer.out(&e))?;
+            Ok(boxed(linked.faster(faster)))
+        };
         return drives.into_iter().map(linked).collect();
     }
     let Some(layer) = Layer::of(root, "link") else { return Ok(drives) };
     let params: SataParams = layer.params(&[])?;
-    let linked = |drive| SataLink::sata(params, drive).map(boxed).map_err(|e| layer.out(&e));
+    let faster = change.factor(Station::Link).unwrap_or(1.0);
+    let linked = |drive| {
+        let linked = SataLink::sata(params, drive).map_err(|e| layer.out(&e))?;
+        Ok(boxed(linked.faster(faster)))
+    };
     drives.into_iter().map(linked).collect()
 }
 
@@ -209,11 +224,11 @@ fn boxed(part: impl Part + 'static) -> AnyPart {
 }
 
 /// What hangs there, at a port of the controller.
-fn port(root: &Node, part: AnyPart) -> Result<AnyPart, DescribeError> {
+fn port(root: &Node, part: AnyPart, change: &Change) -> Result<AnyPart, DescribeError> {
     let Some(layer) = Layer::of(root, "controller") else { return Ok(part) };
     Ok(match layer.kind(&["none", "ide", "ahci"])? {
         "ide" => {
-            let params: IdeParams = layer.params(&["kind"])?;
+            let params: IdeParams = change.to(layer.params(&["kind"])?);
             let made = Ide::new(params, vec![part]).map_err(|error| match error {
                 IdeError::Range(error) => layer.out(&error),
                 other @ IdeError::Devices { .. } => layer.illegal(&other),
@@ -221,45 +236,55 @@ fn port(root: &Node, part: AnyPart) -> Result<AnyPart, DescribeError> {
             Box::new(made)
         }
         "ahci" => {
-            let params: AhciParams = layer.params(&["kind"])?;
-            Box::new(Ahci::new(params, part).map_err(|e| layer.out(&e))?)
+            let params: AhciParams = change.to(layer.params(&["kind"])?);
+            let port = Ahci::new(params, part).map_err(|e| layer.out(&e))?;
+            let slots = change.factor(Station::Tags).unwrap_or(1.0);
+            Box::new(port.with_times_the_slots(slots))
         }
         _ => part,
     })
 }
 
-fn drive(layer: &Layer<'_>, seed: u64) -> Result<AnyPart, DescribeError> {
+fn drive(layer: &Layer<'_>, seed: u64, change: &Change) -> Result<AnyPart, DescribeError> {
     let but = ["kind", "count"];
     Ok(match layer.kind(&["hdd", "ssd", "flow"])? {
-        "hdd" => hard_drive(layer, seed)?,
+        "hdd" => hard_drive(layer, seed, change)?,
         "ssd" => {
-            let params: SsdParams = layer.params(&but)?;
+            let params: SsdParams = change.to(layer.params(&but)?);
             let params = SsdParams { seed, ..params };
             Box::new(Ssd::new(params).map_err(|e| layer.out(&e))?)
         }
         _ => {
-            let params: FlowParams = layer.params(&but)?;
+            let params: FlowParams = change.to(layer.params(&but)?);
             Box::new(Flow::new(params, seed).map_err(|e| layer.out(&e))?)
         }
     })
 }
 
 /// A hard drive. What is described is what each of its actuators has.
-fn hard_drive(layer: &Layer<'_>, seed: u64) -> Result<AnyPart, DescribeError> {
+fn hard_drive(layer: &Layer<'_>, seed: u64, change: &Change) -> Result<AnyPart, DescribeError> {
     let actuators = layer.number("actuators", MOST_ACTUATORS)?;
-    let params: hdd::Params = layer.params(&["kind", "count", "actuators", "shingled"])?;
-    let arm = |index: u64| {
-        Hdd::new(params.clone(), seed.wrapping_add(index << 48)).map_err(|error| match error {
+    let described: hdd::Params = layer.params(&["kind", "count", "actuators", "shingled"])?;
+    let made = |params: &hdd::Params, seed| {
+        Hdd::new(params.clone(), seed).map_err(|error| match error {
             ParamsError::Range { field, .. } => {
                 layer.wrong(field, Problem::Illegal { why: error.to_string() })
             }
             other => layer.illegal(&other),
         })
     };
+    let mut params = change.to(described.clone());
+    if params.layout != described.layout {
+        let bytes = made(&described, seed)?.capacity();
+        params.layout.sectors = Some(bytes / u64::from(params.sector_bytes));
+    }
+    let arm = |index: u64| made(&params, seed.wrapping_add(index << 48));
     if let Some(node) = layer.node.get("shingled") {
         let layer = Layer { node, key: "drive.shingled" };
         let whole = Joined::new((0..actuators).map(arm).collect::<Result<Vec<_>, _>>()?);
-        return Ok(Box::new(Shingled::new(layer.params(&[])?, whole).map_err(|e| layer.out(&e))?));
+        return Ok(Box::new(
+            Shingled::new(change.to(layer.params(&[])?), whole).map_err(|e| layer.out(&e))?,
+        ));
     }
     if actuators == 1 {
         return Ok(Box::new(arm(0)?));
@@ -274,17 +299,18 @@ fn in_front(
     layer: &Layer<'_>,
     below: AnyPart,
     seed: u64,
+    change: &Change,
 ) -> Result<AnyPart, DescribeError> {
     let kind = layer.kind(&["swapcache", "read-cache"])?;
     let Some(node) = layer.node.get("fast") else {
         return Err(layer.wrong("", Problem::Missing { key: "fast".to_owned() }));
     };
-    let mut fast = drive(&Layer { node, key: "front.fast" }, seed.wrapping_add(1 << 32))?;
+    let mut fast = drive(&Layer { node, key: "front.fast" }, seed.wrapping_add(1 << 32), change)?;
     if root.get("array").is_none() {
-        let only = wired(root, vec![fast])?.pop().expect("as many as were given");
-        fast = port(root, only)?;
+        let only = wired(root, vec![fast], change)?.pop().expect("as many as were given");
+        fast = port(root, only, change)?;
     }
-    let host = host(root)?;
+    let host = change.to(host(root)?);
     let [fast, below] = [fast, below].map(|part| -> AnyPart {
         match host.tags {
             Some(policy) => Box::new(Tagged::new(policy, host.openings, part)),

@@ -22,17 +22,21 @@ mod described;
 mod host;
 mod import;
 mod misfit;
+mod scaled;
+mod speedup;
 
 pub use chain::ChainLink;
 pub use described::Described;
 pub use host::HostParams;
 pub use import::{ImportError, Imported, import};
 pub use misfit::Misfit;
+pub use speedup::{Speedup, Station};
 
 use crate::Machine;
 use crate::describe::{DescribeError, Description, Parameter, Parts, Value};
 use crate::part::Part;
 use seekwell_io::dispatch::TagPolicy;
+use speedup::Change;
 
 /// A part of whatever kind.
 pub type AnyPart = Box<dyn Part>;
@@ -46,6 +50,8 @@ pub struct Model {
     fit: Option<Misfit>,
     title: String,
     capacity: u64,
+    /// What is faster in it than the description says.
+    speedup: Option<Speedup>,
 }
 
 impl Model {
@@ -67,12 +73,12 @@ impl Model {
         let parameters = description.parameters()?;
         let host = build::host(description.root())?;
         let fit = build::fit(description.root())?;
-        let capacity = build::part(description.root(), 0)?.capacity();
+        let capacity = build::part(description.root(), 0, &Change::of(None))?.capacity();
         let title = match description.root().get("title").map(|node| &node.value) {
             Some(Value::Text(title)) => title.clone(),
             _ => file.to_owned(),
         };
-        Ok(Self { description, parameters, host, fit, title, capacity })
+        Ok(Self { description, parameters, host, fit, title, capacity, speedup: None })
     }
 
     /// Its name.
@@ -129,7 +135,8 @@ impl Model {
     /// # Panics
     /// Never: [`Model::read`] has built it once.
     pub fn part(&self, seed: u64) -> AnyPart {
-        build::part(self.description.root(), seed).expect("it was built before")
+        let change = Change::of(self.speedup);
+        build::part(self.description.root(), seed, &change).expect("it was built before")
     }
 
     /// The machine, new and at time zero. Equal seeds give machines that behave equally.

@@ -25,7 +25,9 @@ Examples:
   seekwell machine fit last -o mine.toml             a model of the disk of the last checkup, then
   seekwell bench --on mine.toml --rw=randread --iodepth=32 --set controller.part=ide
   seekwell machine plan sata-ssd nvme-ssd --workload web-light --limit p99=5ms
-                                                     which of them sustains the load, and how much";
+                                                     which of them sustains the load, and how much
+  seekwell machine limits sata-ssd randread,iodepth=4 --set link.speed=1.5Gbps
+                                                     which of its parts the load waits for";
 
 /// `seekwell machine`.
 #[derive(Debug, Args)]
@@ -79,6 +81,27 @@ pub enum MachineCommand {
     /// load at which it does.
     /// Machines are modelled at the same time on all processors.
     Plan(Plan),
+    /// Show what limits loads on a machine, by making each of its stations faster in turn
+    ///
+    /// A station is what a request passes and may wait for: link, bus, controller, processor,
+    /// mechanics and so on. Each is made 10 % faster (or larger, where it is room), then there are
+    /// twice the tags, then twice as many requests outstanding. How much of that the rate follows is
+    /// the elasticity: 1 all of it, 0 nothing.
+    Limits(Limits),
+}
+
+/// `seekwell machine limits`.
+#[derive(Debug, Args)]
+pub struct Limits {
+    /// The machine and its parameters.
+    #[command(flatten)]
+    pub machine: Described,
+    /// Jobs in one word each: randread,iodepth=32; the phases of a quick checkup without any
+    #[arg(value_name = "JOB")]
+    pub jobs: Vec<String>,
+    /// Seed of all random choices
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 /// `seekwell machine serve`.

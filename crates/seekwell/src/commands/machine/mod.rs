@@ -3,6 +3,7 @@
 mod check;
 mod fit;
 mod import;
+mod limits;
 mod list;
 mod plan;
 mod serve;
@@ -24,5 +25,6 @@ pub fn run(args: &Machine, context: &Context) -> Ended {
         MachineCommand::Serve(args) => serve::run(args, context),
         MachineCommand::Fit(args) => fit::run(args, context),
         MachineCommand::Plan(args) => plan::run(args, context),
+        MachineCommand::Limits(args) => limits::run(args, context),
     }
 }

@@ -1,0 +1,266 @@
+//! What limits a load on a machine: each station is made faster in turn, and what that gives the
+//! load is the proof. The *elasticity* of a station is ln(rate′ ÷ rate) ÷ ln(factor): 1 where the
+//! rate grows as the station's speed does, 0 where it does not matter. (C. Curtsinger and E.
+//! Berger, "Coz: Finding Code that Counts with Causal Profiling", SOSP 2015.)
+//!
+//! All runs of a load have the same requests and the same seeds, so that nothing but the station
+//! differs.
+
+use crate::plan::PlanError;
+use crate::sweep::{on_threads, run_within};
+use crate::{Model, Speedup, Station};
+use seekwell_io::engine::{Bounds, EngineError};
+use seekwell_io::histogram::Histogram;
+use seekwell_io::measurement::Measurement;
+use seekwell_io::units::Nanos;
+use seekwell_io::workload::{Generator, Pace, Together, Workload};
+use serde::Serialize;
+
+/// How many times as fast each station is made in turn.
+pub const FASTER: f64 = 1.1;
+/// How many times as many tags there are, and as many requests outstanding.
+pub const DEEPER: f64 = 2.0;
+/// Requests that tell how long a load has to run.
+const PROBED: u64 = 1_000;
+/// The least requests that are measured, unless they move more bytes than [`BYTES`].
+const LEAST: u64 = 10_000;
+const BYTES: u64 = 2 << 30;
+/// The most requests that are measured.
+const MOST: u64 = 100_000;
+
+/// What a load gets of a machine, and what it would get of others.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WhatIf {
+    /// Requests completed a second.
+    pub requests_per_s: f64,
+    /// Bytes read and written a second.
+    pub bytes_per_s: f64,
+    /// The 99th percentile of response times, in nanoseconds; `None` of too few.
+    pub p99_ns: Option<f64>,
+    /// By station, in the order of [`Station::ALL`].
+    pub gains: Vec<Gain>,
+}
+
+/// What a faster station gives.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Gain {
+    /// Which.
+    pub station: Station,
+    /// How many times as fast, as large, or as deep it is made.
+    pub factor: f64,
+    /// How many times as many requests are completed.
+    pub rate_gain: f64,
+    /// How many times as short the 99th percentile is; `None` of too few.
+    pub p99_gain: Option<f64>,
+    /// How much of the factor the rate follows: 1 all of it, 0 nothing.
+    pub elasticity: f64,
+}
+
+impl WhatIf {
+    /// The station whose speed the rate follows most; `None` where it follows none by a tenth.
+    pub fn limit(&self) -> Option<&Gain> {
+        let most = self.gains.iter().max_by(|a, b| a.elasticity.total_cmp(&b.elasticity));
+        most.filter(|gain| gain.elasticity >= 0.1)
+    }
+}
+
+/// What each of some loads gets of a machine and what it would get were one station faster, on up
+/// to `threads` threads; in the loads' order and independent of the number of threads. A load runs
+/// for its own time, or for as long as enough of its requests take.
+///
+/// # Errors
+/// For each load, [`PlanError`].
+pub fn what_if(
+    model: &Model,
+    loads: &[Workload],
+    seed: u64,
+    threads: usize,
+) -> Vec<Result<WhatIf, PlanError>> {
+    let faster = |station| if station == Station::Tags { DEEPER } else { FASTER };
+    let others = model.faster_each(faster);
+    let timed = on_threads(loads.len(), threads, |n| in_time(model, &loads[n], seed));
+    let machines: Vec<(Option<Speedup>, &Model)> = std::iter::once((None, model))
+        .chain(others.iter().map(|(by, other)| (Some(*by), other)))
+        .chain([(Some(Speedup { station: Station::Latency, factor: DEEPER }), model)])
+        .collect();
+    let runs = on_threads(loads.len() * machines.len(), threads, |index| {
+        let (by, machine) = machines[index % machines.len()];
+        let load = timed[index / machines.len()].as_ref().ok()?;
+        match by {
+            Some(by) if by.station == Station::Latency => {
+                Some(measure(machine, &twice_as_deep(load)?, seed))
+            }
+            _ => Some(measure(machine, load, seed)),
+        }
+    });
+    let stations: Vec<Option<Speedup>> = machines.iter().map(|(by, _)| *by).collect();
+    let mut runs = runs.into_iter();
+    let each = timed.into_iter().map(|load| {
+        let found: Vec<_> = runs.by_ref().take(stations.len()).collect();
+        load?;
+        judged(&stations, found)
+    });
+    each.collect()
+}
+
+/// What the runs of one load say; the first is that of the machine as it is.
+fn judged(
+    stations: &[Option<Speedup>],
+    runs: Vec<Option<Result<Figures, PlanError>>>,
+) -> Result<WhatIf, PlanError> {
+    let mut base = None;
+    let mut gains = Vec::new();
+    for (by, figures) in stations.iter().zip(runs) {
+        let Some(figures) = figures.transpose()? else { continue };
+        let (Some(Speedup { station, factor }), Some(base)) = (by, &base) else {
+            base = Some(figures);
+            continue;
+        };
+        let rate_gain = figures.requests_per_s / base.requests_per_s;
+        gains.push(Gain {
+            station: *station,
+            factor: *factor,
+            rate_gain,
+            p99_gain: base.p99_ns.zip(figures.p99_ns).map(|(before, after)| before / after),
+            elasticity: rate_gain.ln() / factor.ln(),
+        });
+    }
+    let Figures { requests_per_s, bytes_per_s, p99_ns } = base.ok_or(PlanError::Empty)?;
+    Ok(WhatIf { requests_per_s, bytes_per_s, p99_ns, gains })
+}
+
+/// A load over what the machine has of its region, for a time in which there are requests enough.
+fn in_time(model: &Model, load: &Workload, seed: u64) -> Result<Workload, PlanError> {
+    let mut load = load.clone();
+    load.seed = seed;
+    load.region_bytes = load.region_bytes.min(model.capacity().saturating_sub(load.offset_bytes));
+    let threads = u64::from(load.threads.max(1));
+    let (runtime, ramp) = (load.runtime_ns, load.ramp_ns);
+    (load.runtime_ns, load.ramp_ns, load.requests) = (Nanos::ZERO, Nanos::ZERO, PROBED / threads);
+    let probed = measure(model, &load, seed)?;
+    let least = LEAST.min(BYTES / u64::from(load.max_bytes().max(1))).max(PROBED);
+    let time = |requests: u64| (requests as f64 / probed.requests_per_s * 1e9) as u64;
+    load.requests = 0;
+    load.runtime_ns = Nanos(runtime.0.clamp(time(least), time(MOST).max(1)));
+    // What caches take at first is not what is asked.
+    load.ramp_ns = ramp.max(Nanos(load.runtime_ns.0 / 4));
+    Ok(load)
+}
+
+/// The load with twice the requests outstanding, of a closed loop.
+fn twice_as_deep(load: &Workload) -> Option<Workload> {
+    let Pace::Closed { depth } = load.pace else { return None };
+    Some(Workload { pace: Pace::Closed { depth: depth * DEEPER as u32 }, ..load.clone() })
+}
+
+struct Figures {
+    requests_per_s: f64,
+    bytes_per_s: f64,
+    p99_ns: Option<f64>,
+}
+
+fn measure(model: &Model, load: &Workload, seed: u64) -> Result<Figures, PlanError> {
+    load.check().map_err(EngineError::from)?;
+    let depth = load.pace.depth();
+    let mut source = Together::new((0..load.threads).map(|t| (Generator::new(load, t), depth)));
+    let bounds = Bounds { depth: source.depth(), ..Bounds::of(load) };
+    figures(&run_within(model, seed, &mut source, bounds)?)
+}
+
+fn figures(measured: &Measurement) -> Result<Figures, PlanError> {
+    if let Some(failure) = &measured.first_failure {
+        return Err(PlanError::Failed(failure.kind));
+    }
+    let requests = measured.requests();
+    if requests == 0 || measured.elapsed == Nanos::ZERO {
+        return Err(PlanError::Empty);
+    }
+    let mut times = Histogram::default();
+    for op in &measured.ops {
+        // A closed loop wants nothing at a time of its own.
+        times.merge(if op.response.count() > 0 { &op.response } else { &op.service });
+    }
+    let seconds = measured.elapsed.as_secs_f64();
+    let bytes: u64 = measured.ops.iter().map(|op| op.bytes).sum();
+    Ok(Figures {
+        requests_per_s: requests as f64 / seconds,
+        bytes_per_s: bytes as f64 / seconds,
+        p99_ns: times.quantile(0.99).map(|ns| ns.0 as f64),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::library::{Shelf, machine};
+    use seekwell_io::workload::Pattern;
+
+    fn model(name: &str, set: &[(&str, &str)]) -> Model {
+        let text = machine(name).expect("ships");
+        let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        Model::read(name, text, &set, &Shelf::default()).expect("is right")
+    }
+
+    fn asked(model: &Model, pattern: Pattern, reads: u8, bytes: u32, depth: u32) -> WhatIf {
+        let load = Workload::closed(pattern, reads, bytes, depth, model.capacity());
+        let found = what_if(model, &[load], 1, 2).pop().expect("one");
+        found.expect("runs")
+    }
+
+    fn of(found: &WhatIf, station: Station) -> f64 {
+        let gain = found.gains.iter().find(|gain| gain.station == station);
+        gain.map_or(0.0, |gain| gain.elasticity)
+    }
+
+    #[test]
+    fn large_reads_over_a_slow_link_follow_the_link() {
+        let slow = model("sata-ssd", &[("link.speed", "1.5Gbps")]);
+        let found = asked(&slow, Pattern::Sequential, 100, 1 << 20, 4);
+        let limit = found.limit().expect("is limited");
+        assert_eq!(limit.station, Station::Link, "{found:?}");
+        assert!(limit.elasticity > 0.8 && limit.rate_gain > 1.07, "{found:?}");
+        assert!(of(&found, Station::Flash).abs() < 0.05, "{found:?}");
+        assert!(limit.p99_gain.is_some_and(|gain| gain > 1.07), "{found:?}");
+    }
+
+    #[test]
+    fn random_reads_of_a_hard_drive_follow_its_mechanics_and_large_ones_its_medium() {
+        let disk = model("sata-7200", &[]);
+        let random = asked(&disk, Pattern::Random, 100, 4096, 1);
+        assert_eq!(random.limit().map(|l| l.station), Some(Station::Mechanics), "{random:?}");
+        assert!(of(&random, Station::Medium).abs() < 0.1, "{random:?}");
+        let large = asked(&disk, Pattern::Sequential, 100, 1 << 20, 4);
+        assert_eq!(large.limit().map(|l| l.station), Some(Station::Medium), "{large:?}");
+        assert!(of(&large, Station::Medium) > 0.8, "{large:?}");
+        assert!(of(&large, Station::Mechanics) < 0.2, "{large:?}");
+    }
+
+    #[test]
+    fn behind_a_throttle_only_the_throttle_matters() {
+        let volume = model("volume-gp3", &[]);
+        let found = asked(&volume, Pattern::Random, 100, 4096, 32);
+        let limit = found.limit().expect("is limited");
+        assert_eq!(limit.station, Station::Throttle, "{found:?}");
+        assert!(limit.elasticity > 0.95, "{found:?}");
+        let alone = asked(&volume, Pattern::Random, 100, 4096, 1);
+        let limit = alone.limit().expect("is limited");
+        assert_eq!(limit.station, Station::Latency, "one at a time: {alone:?}");
+    }
+
+    #[test]
+    fn every_machine_has_stations_and_any_number_of_threads_says_the_same() {
+        let array = model("megaraid1600-pci32-33", &[]);
+        let stations: Vec<_> = array.faster_each(|_| 1.1).iter().map(|(b, _)| b.station).collect();
+        for station in [Station::Bus, Station::Controller, Station::Mechanics, Station::Tags] {
+            assert!(stations.contains(&station), "{stations:?}");
+        }
+        assert!(!stations.contains(&Station::Flash) && !stations.contains(&Station::Throttle));
+        let pio = model("pii350-default", &[]);
+        let large = asked(&pio, Pattern::Sequential, 100, 64 << 10, 1);
+        assert!(of(&large, Station::TransferMode) > 0.3, "{large:?}");
+        let load = Workload::closed(Pattern::Random, 70, 4096, 4, 1 << 30);
+        let told = |threads| what_if(&array, std::slice::from_ref(&load), 3, threads).pop();
+        let (one, many) = (told(1).expect("one"), told(3).expect("one"));
+        assert_eq!(one.expect("runs"), many.expect("runs"));
+    }
+}
