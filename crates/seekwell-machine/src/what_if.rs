@@ -4,7 +4,8 @@
 //! Berger, "Coz: Finding Code that Counts with Causal Profiling", SOSP 2015.)
 //!
 //! All runs of a load have the same requests and the same seeds, so that nothing but the station
-//! differs.
+//! differs. Two more with other requests say how much of a difference is chance: a hard drive that
+//! is a little faster has its sectors come by at other times.
 
 use crate::plan::PlanError;
 use crate::sweep::{on_threads, run_within};
@@ -26,7 +27,9 @@ const PROBED: u64 = 1_000;
 const LEAST: u64 = 10_000;
 const BYTES: u64 = 2 << 30;
 /// The most requests that are measured.
-const MOST: u64 = 100_000;
+const MOST: u64 = 50_000;
+/// How often the machine as it is has other requests, by which one learns what chance does.
+const OTHERS: u64 = 2;
 
 /// What a load gets of a machine, and what it would get of others.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,6 +40,9 @@ pub struct WhatIf {
     pub bytes_per_s: f64,
     /// The 99th percentile of response times, in nanoseconds; `None` of too few.
     pub p99_ns: Option<f64>,
+    /// The elasticity that chance alone can show: by how much the rate differs with other requests
+    /// of the same kind.
+    pub chance: f64,
     /// By station, in the order of [`Station::ALL`].
     pub gains: Vec<Gain>,
 }
@@ -57,10 +63,11 @@ pub struct Gain {
 }
 
 impl WhatIf {
-    /// The station whose speed the rate follows most; `None` where it follows none by a tenth.
+    /// The station whose speed the rate follows most; `None` where it follows none by a tenth, or
+    /// by no more than chance.
     pub fn limit(&self) -> Option<&Gain> {
         let most = self.gains.iter().max_by(|a, b| a.elasticity.total_cmp(&b.elasticity));
-        most.filter(|gain| gain.elasticity >= 0.1)
+        most.filter(|gain| gain.elasticity >= self.chance.max(0.1))
     }
 }
 
@@ -79,54 +86,81 @@ pub fn what_if(
     let faster = |station| if station == Station::Tags { DEEPER } else { FASTER };
     let others = model.faster_each(faster);
     let timed = on_threads(loads.len(), threads, |n| in_time(model, &loads[n], seed));
-    let machines: Vec<(Option<Speedup>, &Model)> = std::iter::once((None, model))
-        .chain(others.iter().map(|(by, other)| (Some(*by), other)))
-        .chain([(Some(Speedup { station: Station::Latency, factor: DEEPER }), model)])
-        .collect();
-    let runs = on_threads(loads.len() * machines.len(), threads, |index| {
-        let (by, machine) = machines[index % machines.len()];
-        let load = timed[index / machines.len()].as_ref().ok()?;
-        match by {
-            Some(by) if by.station == Station::Latency => {
-                Some(measure(machine, &twice_as_deep(load)?, seed))
-            }
-            _ => Some(measure(machine, load, seed)),
-        }
+    let mut runs: Vec<Run<'_>> = (0..=OTHERS).map(|n| Run::Plain(seed.wrapping_add(n))).collect();
+    runs.extend(others.iter().map(|(by, other)| Run::Faster(*by, other)));
+    runs.push(Run::Deeper);
+    let figures = on_threads(loads.len() * runs.len(), threads, |index| {
+        let load = timed[index / runs.len()].as_ref().ok()?;
+        runs[index % runs.len()].of(model, load, seed)
     });
-    let stations: Vec<Option<Speedup>> = machines.iter().map(|(by, _)| *by).collect();
-    let mut runs = runs.into_iter();
+    let mut figures = figures.into_iter();
     let each = timed.into_iter().map(|load| {
-        let found: Vec<_> = runs.by_ref().take(stations.len()).collect();
+        let found: Vec<_> = figures.by_ref().take(runs.len()).collect();
         load?;
-        judged(&stations, found)
+        judged(&runs, found)
     });
     each.collect()
 }
 
+/// A run of each load.
+enum Run<'a> {
+    /// On the machine as it is, with this seed of the requests.
+    Plain(u64),
+    /// On another one.
+    Faster(Speedup, &'a Model),
+    /// With more outstanding.
+    Deeper,
+}
+
+impl Run<'_> {
+    /// What it gives; `None` where the load has no depth.
+    fn of(&self, model: &Model, load: &Workload, seed: u64) -> Option<Result<Figures, PlanError>> {
+        Some(match self {
+            Self::Plain(other) => measure(model, &Workload { seed: *other, ..load.clone() }, seed),
+            Self::Faster(_, other) => measure(other, load, seed),
+            Self::Deeper => measure(model, &twice_as_deep(load)?, seed),
+        })
+    }
+
+    const fn speedup(&self) -> Option<Speedup> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Faster(by, _) => Some(*by),
+            Self::Deeper => Some(Speedup { station: Station::Latency, factor: DEEPER }),
+        }
+    }
+}
+
 /// What the runs of one load say; the first is that of the machine as it is.
 fn judged(
-    stations: &[Option<Speedup>],
-    runs: Vec<Option<Result<Figures, PlanError>>>,
+    runs: &[Run<'_>],
+    figures: Vec<Option<Result<Figures, PlanError>>>,
 ) -> Result<WhatIf, PlanError> {
-    let mut base = None;
-    let mut gains = Vec::new();
-    for (by, figures) in stations.iter().zip(runs) {
-        let Some(figures) = figures.transpose()? else { continue };
-        let (Some(Speedup { station, factor }), Some(base)) = (by, &base) else {
-            base = Some(figures);
+    let figures = figures.into_iter().map(Option::transpose).collect::<Result<Vec<_>, _>>()?;
+    let base = figures.first().cloned().flatten().ok_or(PlanError::Empty)?;
+    let mut found = WhatIf {
+        requests_per_s: base.requests_per_s,
+        bytes_per_s: base.bytes_per_s,
+        p99_ns: base.p99_ns,
+        chance: 0.0,
+        gains: Vec::new(),
+    };
+    for (run, figures) in runs.iter().zip(figures) {
+        let Some(figures) = figures else { continue };
+        let rate_gain = figures.requests_per_s / base.requests_per_s;
+        let Some(Speedup { station, factor }) = run.speedup() else {
+            found.chance = found.chance.max(rate_gain.ln().abs() / FASTER.ln());
             continue;
         };
-        let rate_gain = figures.requests_per_s / base.requests_per_s;
-        gains.push(Gain {
-            station: *station,
-            factor: *factor,
+        found.gains.push(Gain {
+            station,
+            factor,
             rate_gain,
             p99_gain: base.p99_ns.zip(figures.p99_ns).map(|(before, after)| before / after),
             elasticity: rate_gain.ln() / factor.ln(),
         });
     }
-    let Figures { requests_per_s, bytes_per_s, p99_ns } = base.ok_or(PlanError::Empty)?;
-    Ok(WhatIf { requests_per_s, bytes_per_s, p99_ns, gains })
+    Ok(found)
 }
 
 /// A load over what the machine has of its region, for a time in which there are requests enough.
@@ -153,6 +187,7 @@ fn twice_as_deep(load: &Workload) -> Option<Workload> {
     Some(Workload { pace: Pace::Closed { depth: depth * DEEPER as u32 }, ..load.clone() })
 }
 
+#[derive(Debug, Clone, Copy)]
 struct Figures {
     requests_per_s: f64,
     bytes_per_s: f64,

@@ -23,6 +23,7 @@ mod json_doc;
 mod limits;
 mod machine;
 mod machine_fit;
+mod machine_limits;
 mod machine_plan;
 mod machine_serve;
 mod measures;

@@ -74,12 +74,12 @@ fn text(args: &Limits, model: &Model, phases: &[LimitedPhase], width: usize) -> 
         "Each station {percent:.0} % faster in turn, then twice the tags, then twice as deep: how \
          much of that the rate follows (1: all of it; ◆: the most of its phase)"
     );
-    let tail = "What it takes off p99, in percent";
+    let tail = "By how many percent p99 is shorter (−: longer)";
     for shown in phases.chunks(PHASES_A_TABLE) {
         let followed_most = |phase: &LimitedPhase, station| {
             let Some(gain) = gain(phase, station) else { return "–".to_owned() };
             let most = phase.found.limit().is_some_and(|limit| limit.station == station);
-            format!("{}{}", decimal(gain.elasticity), if most { " ◆" } else { "" })
+            format!("{}{}", decimal(gain.elasticity), if most { "◆" } else { "" })
         };
         out += &section(&rate, shown, &followed, width, true, followed_most);
         out += &section(tail, shown, &followed, width, false, |phase, station| {
@@ -107,12 +107,15 @@ fn section(
     let heads = phases.iter().map(|phase| head(&phase.phase));
     let header: Vec<String> = std::iter::once(String::new()).chain(heads).collect();
     let rates = phases.iter().map(|phase| iops(phase.found.requests_per_s));
-    let rates = std::iter::once("requests/s".to_owned()).chain(rates).collect();
+    let rates = std::iter::once("a second".to_owned()).chain(rates).collect();
     let rows = stations.iter().map(|station| {
         let cells = phases.iter().map(|phase| cell(phase, *station));
         std::iter::once(name(*station)).chain(cells).collect()
     });
-    let rows = with_rate.then_some(rates).into_iter().chain(rows);
+    let chance = phases.iter().map(|phase| decimal(phase.found.chance));
+    let chance = std::iter::once("by chance ±".to_owned()).chain(chance).collect();
+    let rows =
+        with_rate.then_some(rates).into_iter().chain(rows).chain(with_rate.then_some(chance));
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let table = seekwell_report::table(&header, rows, width);
     format!("\n{}\n{table}", wrapped(heading, width))
@@ -138,10 +141,9 @@ fn head(phase: &str) -> String {
 }
 
 fn name(station: Station) -> String {
-    let twice = DEEPER.to_string() + " ×";
     match station {
-        Station::Tags => format!("tags {twice}"),
-        Station::Latency => format!("depth {twice}"),
+        Station::Tags => format!("tags × {DEEPER}"),
+        Station::Latency => format!("depth × {DEEPER}"),
         _ => station.name().replace('_', " "),
     }
 }
