@@ -12,7 +12,7 @@ pub(crate) const TITLE: &str = "What limits each phase";
 pub(crate) const COLUMNS: [&str; 5] = ["phase", "limited by", "share", "how sure", "next"];
 
 /// What limits one phase. All text is clean; what is not known is `—`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LimitRow {
     pub phase: String,
     /// The phase's title, or its name where it has none.
@@ -23,6 +23,9 @@ pub struct LimitRow {
     pub sure: &'static str,
     /// `then the medium, up to ×3.4`.
     pub next: String,
+    /// What `next` is written from.
+    #[serde(skip)]
+    pub(crate) then: Option<Next>,
     /// What else it may be, and the command that would tell.
     pub or: Option<String>,
     /// `by`, for people: `the link`.
@@ -80,7 +83,8 @@ fn row(document: &RunDocument, limit: &PhaseLimit) -> LimitRow {
             Confidence::Likely => "likely",
             Confidence::Possible => "possible",
         },
-        next: limit.next.map_or_else(|| NONE.to_owned(), next),
+        next: next(&limit.next.into_iter().collect::<Vec<_>>()),
+        then: limit.next,
         or: or(limit),
         station: words(limit.by),
     }
@@ -95,12 +99,20 @@ fn share(limit: &PhaseLimit) -> String {
     }
 }
 
-fn next(next: Next) -> String {
-    let station = words(next.by);
-    match next.gain {
-        Some(gain) if gain >= 9.95 => format!("then {station}, up to ×{}", grouped(gain)),
-        Some(gain) => format!("then {station}, up to ×{gain:.1}"),
-        None => format!("then {station}"),
+/// What would limit one phase next, or several of which the same is to be said.
+pub(crate) fn next(next: &[Next]) -> String {
+    let Some(first) = next.first() else { return NONE.to_owned() };
+    let station = words(first.by);
+    let mut gains: Vec<f64> = next.iter().filter_map(|next| next.gain).collect();
+    gains.sort_by(f64::total_cmp);
+    let times = |gain: f64| match gain {
+        gain if gain >= 9.95 => format!("×{}", grouped(gain)),
+        gain => format!("×{gain:.1}"),
+    };
+    match (gains.first().copied().map(times), gains.last().copied().map(times)) {
+        (Some(low), Some(high)) if low == high => format!("then {station}, up to {low}"),
+        (Some(low), Some(high)) => format!("then {station}, up to {low} – {high}"),
+        _ => format!("then {station}"),
     }
 }
 
@@ -116,7 +128,7 @@ fn ceiling(ceiling: &Ceiling) -> CeilingRow {
     let name = clean(&ceiling.name);
     CeilingRow {
         name: match &ceiling.op {
-            Some(op) => format!("{name}, {} only", clean(op)),
+            Some(op) => format!("{name}, {}s only", clean(op)),
             None => name,
         },
         rate: amount(ceiling.rate, ceiling.unit),

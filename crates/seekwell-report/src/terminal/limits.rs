@@ -3,7 +3,7 @@
 
 use super::page::{DIM, Page};
 use super::table::NARROWEST_TABLE;
-use crate::limits::{COLUMNS, LimitRow, TITLE, limits};
+use crate::limits::{COLUMNS, LimitRow, TITLE, limits, next};
 use crate::rows::NONE;
 use crate::text::{columns as width_of, wrap};
 use anstyle::Style as Paint;
@@ -13,7 +13,7 @@ use seekwell_runs::RunDocument;
 const GAP: usize = 2;
 
 pub(super) fn table(page: &mut Page, document: &RunDocument) {
-    let rows = gathered(limits(document));
+    let rows = gathered(&limits(document));
     if rows.is_empty() {
         return;
     }
@@ -24,29 +24,38 @@ pub(super) fn table(page: &mut Page, document: &RunDocument) {
     let widths = widths(&rows, COLUMNS.len());
     let beside = widths.iter().sum::<usize>() + GAP * (widths.len() - 1) <= page.width;
     let widths = if beside { widths } else { squeezed(&rows, page.width) };
-    let head = line(&COLUMNS.map(str::to_owned), &widths);
+    let head: Vec<String> = line(&COLUMNS.map(str::to_owned), &widths);
     let head: Vec<String> = head.iter().map(|line| page.paint(line, DIM)).collect();
     page.lines.extend(head);
-    let indent = " ".repeat(widths[0] + GAP);
     for row in &rows {
-        page.lines.extend(line(&cells(row), &widths));
-        said(row, beside).iter().for_each(|text| page.text(text, &indent, &indent, DIM));
+        let cells = cells(row);
+        let mut beside = line(&cells[1..], &widths[1..]);
+        let room = page.width - widths[0] - GAP;
+        let under = said(row, widths.len() == COLUMNS.len());
+        let under = under.iter().flat_map(|text| wrap(text, room, "", ""));
+        beside.extend(under.map(|text| page.paint(&text, DIM)));
+        let names = wrap(&cells[0], widths[0], "", "");
+        for i in 0..names.len().max(beside.len()) {
+            let at = |lines: &[String]| lines.get(i).cloned().unwrap_or_default();
+            let pad = widths[0].saturating_sub(width_of(&at(&names))) + GAP;
+            let text = format!("{}{}{}", at(&names), " ".repeat(pad), at(&beside));
+            page.lines.push(text.trim_end().to_owned());
+        }
     }
 }
 
 /// Neighbours of which the same is to be said in one row with all their names.
-fn gathered(rows: Vec<LimitRow>) -> Vec<LimitRow> {
-    let mut out: Vec<LimitRow> = Vec::new();
-    for row in rows {
-        match out.last_mut() {
-            Some(last) if cells(last)[1..] == cells(&row)[1..] && last.or == row.or => {
-                last.phase += ", ";
-                last.phase += &row.phase;
-            }
-            _ => out.push(row),
-        }
-    }
-    out
+fn gathered(rows: &[LimitRow]) -> Vec<LimitRow> {
+    let station = |row: &LimitRow| row.then.map(|next| (next.by, next.gain.is_some()));
+    let alike = |a: &LimitRow, b: &LimitRow| {
+        cells(a)[1..4] == cells(b)[1..4] && station(a) == station(b) && a.or == b.or
+    };
+    let group = |group: &[LimitRow]| {
+        let names: Vec<&str> = group.iter().map(|row| row.phase.as_str()).collect();
+        let then: Vec<_> = group.iter().filter_map(|row| row.then).collect();
+        LimitRow { phase: names.join(", "), next: next(&then), ..group[0].clone() }
+    };
+    rows.chunk_by(alike).map(group).collect()
 }
 
 fn cells(row: &LimitRow) -> [String; 5] {

@@ -62,7 +62,7 @@ pub fn fill(document: &mut RunDocument) {
             ..rated(read, 3.423e9, 3.5e9, Unit::BytesPerS)
         },
         PhaseLimit { next: then(Station::Link, Some(64.0)), ..one },
-        PhaseLimit { next: then(Station::Link, Some(64.0)), ..two },
+        PhaseLimit { next: then(Station::Link, Some(32.7)), ..two },
         PhaseLimit {
             next: then(Station::Flash, None),
             ..rated(many, 127.0, 128.0, Unit::Commands)
