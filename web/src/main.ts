@@ -12,6 +12,7 @@ import { findings } from "./sections/findings.ts";
 import { drawFleet } from "./sections/fleet.ts";
 import { drawHistory } from "./sections/history.ts";
 import { head } from "./sections/head.ts";
+import { limits } from "./sections/limits.ts";
 import { list } from "./sections/list.ts";
 import { mix } from "./sections/mix.ts";
 import { series } from "./sections/series.ts";
@@ -28,6 +29,7 @@ function drawRun(run: Run, json: string, prefix: string): (HTMLElement | null)[]
     head(run),
     study(run, prefix),
     steps(run, prefix),
+    limits(run, prefix),
     fidelity(run, prefix),
     findings(run, prefix),
     attachment(run, prefix),

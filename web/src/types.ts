@@ -120,6 +120,27 @@ export interface Phase {
   metrics: Record<string, Spread>;
 }
 
+/** What limits one phase; `by` is the word of a station. */
+export interface PhaseLimit {
+  phase: string;
+  by: string;
+  name: string;
+  evidence: { seen: string; from: string }[];
+  request_bytes?: number | null;
+  bytes_per_s?: number | null;
+}
+
+/** The most that a station lets pass. */
+export interface Ceiling {
+  by: string;
+  name: string;
+  rate: number;
+  unit: "bytes_per_s" | "requests_per_s" | "commands";
+  op?: string;
+  known: string;
+  from: string;
+}
+
 export interface RunDocument {
   schema: string;
   id: string;
@@ -135,6 +156,10 @@ export interface RunDocument {
   inspection: Inspection;
   phases: Phase[];
   study?: Study;
+  /** What limits the disk, in a sentence or two. */
+  summary?: string[];
+  limits?: PhaseLimit[];
+  ceilings?: Ceiling[];
   findings: Finding[];
   invalid: string[];
 }
@@ -245,6 +270,27 @@ export interface Row {
   remark: string | null;
 }
 
+/** What limits a phase, formatted by seekwell itself; in the order of the document's. */
+export interface LimitRow {
+  title: string;
+  name: string;
+  share: string;
+  sure: string;
+  next: string;
+  or: string | null;
+  /** The station, for people. */
+  station: string;
+}
+
+/** A ceiling, formatted by seekwell itself; in the order of the document's. */
+export interface CeilingRow {
+  name: string;
+  rate: string;
+  known: string;
+  from: string;
+  station: string;
+}
+
 /** One step of a suite, formatted by seekwell itself. */
 export interface Step {
   phase: string;
@@ -284,6 +330,8 @@ export interface Run {
   study?: Told;
   /** What was written before measuring. */
   preconditioning?: string;
+  limits?: LimitRow[];
+  ceilings?: CeilingRow[];
   /** How it stands, on a page that is served: `running`, `killed` … */
   state?: string;
 }

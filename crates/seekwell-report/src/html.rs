@@ -16,6 +16,7 @@ use crate::fidelity::{Faith, fidelity};
 use crate::figures::{Figure, figures};
 use crate::fleet;
 use crate::history::{self, History};
+use crate::limits::{CeilingRow, LimitRow, ceilings, limits};
 use crate::page::{self, Kept};
 use crate::plan::{self, PlanPage};
 use crate::rows::{Row, rows};
@@ -85,6 +86,10 @@ struct Entry<'a> {
     /// What was written before measuring.
     #[serde(skip_serializing_if = "Option::is_none")]
     preconditioning: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    limits: Vec<LimitRow>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ceilings: Vec<CeilingRow>,
     /// How it stands; on a page that is served only.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'a str>,
@@ -294,6 +299,8 @@ fn entry<'a>(document: &'a RunDocument, detail: &'a Detail, state: Option<&'a st
         fidelity: fidelity(document),
         study: study(document),
         preconditioning: preconditioning(document),
+        limits: limits(document),
+        ceilings: ceilings(document),
         state,
     }
 }

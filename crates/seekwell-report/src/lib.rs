@@ -18,6 +18,7 @@ mod fleet;
 mod health;
 mod history;
 mod html;
+mod limits;
 mod markdown;
 mod page;
 mod plan;
@@ -45,6 +46,7 @@ pub use html::{
     ReportError, Served, SideRuns, html, html_comparison, html_experiment, html_fleet, html_plan,
     html_trace_stats,
 };
+pub use limits::{CeilingRow, LimitRow, ceilings, limits};
 pub use markdown::markdown;
 pub use page::Kept;
 pub use plan::{Curve, PlanPage, PlanPlot};

@@ -3,6 +3,7 @@
 use crate::describe::{headings, not_a_disk, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
+use crate::limits;
 use crate::rows::{NONE, Row, rows};
 use crate::study::{preconditioning, study};
 use crate::suite::{StepRow, steps};
@@ -24,15 +25,20 @@ pub fn markdown(document: &RunDocument) -> String {
     if document.status != Status::Complete {
         out += "**▲ INCOMPLETE**: this run did not finish; finished phases are shown.\n\n";
     }
+    for said in &document.summary {
+        out += &format!("{}\n\n", escape(said));
+    }
     out += &format!("{}\n\n", escape(&sentence(document)));
     write_figures(&mut out, document);
     write_study(&mut out, document);
     write_rows(&mut out, &rows(document));
     write_steps(&mut out, &steps(document));
+    write_limits(&mut out, document);
     write_fidelity(&mut out, document);
-    out += "## Findings\n\n";
-    if document.findings.is_empty() {
-        out += "No problems were found.\n\n";
+    match (document.findings.is_empty(), document.summary.is_empty()) {
+        (true, true) => out += "## Findings\n\nNo problems were found.\n\n",
+        (true, false) => {}
+        (false, _) => out += "## Findings\n\n",
     }
     for finding in worst_first(&document.findings) {
         write_finding(&mut out, finding);
@@ -123,6 +129,18 @@ fn write_steps(out: &mut String, steps: &[StepRow]) {
         let cells = [&s.title, &s.result, &s.cpu, &s.longest, &s.spread, &rest];
         *out += &markdown_row(cells);
     }
+    out.push('\n');
+}
+
+fn write_limits(out: &mut String, document: &RunDocument) {
+    let rows = limits::limits(document);
+    if rows.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "## {}\n", limits::TITLE);
+    *out += &markdown_row(limits::COLUMNS);
+    out.push_str("|---|---|---|---|---|\n");
+    out.extend(rows.iter().map(|row| markdown_row(row.cells())));
     out.push('\n');
 }
 
@@ -328,5 +346,27 @@ mod tests {
         let (mut document, _) = testing::degraded();
         document.findings[0].remedy = "a\n````\nb".into();
         assert!(markdown(&document).contains("\n`````\na\n````\nb\n`````\n"));
+    }
+
+    #[test]
+    fn what_limits_a_run_as_markdown() {
+        let shown = markdown(&testing::limited().0);
+        let (head, _) = shown.split_once("\n\nIt reads").expect("the sentence follows");
+        let summary =
+            "\n\nSequential reads reach 98 % of the PCIe link, which runs at 2 lanes of 4.";
+        assert!(head.contains(summary), "{head}");
+        assert!(!shown.contains("## Findings") && !shown.contains("No problems"), "{shown}");
+        let (_, table) = shown.split_once("## What limits each phase\n\n").expect("a table");
+        let (table, _) = table.split_once("\n\n").expect("an end");
+        insta::assert_snapshot!(table, @r"
+        | phase | limited by | share | how sure | next |
+        |---|---|---|---|---|
+        | sequential read 1 MiB, depth 4 | the PCIe link at 2 lanes of 4 | 98 % of 3,500 MB/s | shown | then the flash, up to ×2.0 |
+        | random read 4 KiB, depth 1 | each request waits for the one before it | — | likely | then the link, up to ×64 |
+        | random read 4 KiB, depth 2 | each request waits for the one before it | — | likely | then the link, up to ×64 |
+        | random read 4 KiB, depth 128 | the queue of 128 | 99 % of 128 commands | shown | then the flash |
+        | sequential write 1 MiB, depth 4 | the flash (or the link or the write cache; to tell: seekwell bench --rw write --bs 1m --sustained /dev/nvme0n1) | — | likely | — |
+        | commit: write 4 KiB and flush, depth 1 | not known | — | possible | — |
+        ");
     }
 }

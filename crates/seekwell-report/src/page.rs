@@ -3,6 +3,7 @@
 use crate::describe::{headings, not_a_disk, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
+use crate::limits;
 use crate::rows::{NONE, rows};
 use crate::study::{preconditioning, study};
 use crate::suite::steps;
@@ -96,6 +97,9 @@ pub fn list(title: &str, kept: &[Kept], query: &str) -> String {
 fn run(document: &RunDocument) -> String {
     let mut out = format!("<h1>{}</h1>\n", escape(&headings(document)));
     banners(&mut out, document);
+    for said in &document.summary {
+        out += &format!("<p class=\"summary\">{}</p>\n", escape(said));
+    }
     out += &format!("<p class=\"sentence\">{}</p>\n", escape(&sentence(document)));
     let about = [
         Some(document.id.as_str()),
@@ -108,9 +112,11 @@ fn run(document: &RunDocument) -> String {
     out += &format!("<p class=\"hint\">{} · {at} · seekwell {version}</p>\n", about.join(" · "));
     figure_table(&mut out, document);
     fidelity_tables(&mut out, document);
-    out += "<h2>Findings</h2>\n";
-    if document.findings.is_empty() {
-        out += "<p>No problems were found.</p>\n";
+    limit_tables(&mut out, document);
+    match (document.findings.is_empty(), document.summary.is_empty()) {
+        (true, true) => out += "<h2>Findings</h2>\n<p>No problems were found.</p>\n",
+        (true, false) => {}
+        (false, _) => out += "<h2>Findings</h2>\n",
     }
     worst_first(&document.findings).into_iter().for_each(|f| finding(&mut out, f));
     study_table(&mut out, document);
@@ -172,6 +178,20 @@ fn figure_table(out: &mut String, document: &RunDocument) {
     if !rows.is_empty() {
         let columns = ["figure", "median", "lowest – highest", "repeats"];
         *out += &table("Figures of this run", &columns, 1, &rows);
+    }
+}
+
+fn limit_tables(out: &mut String, document: &RunDocument) {
+    let rows: Vec<_> = limits::limits(document).iter().map(limits::LimitRow::cells).collect();
+    if !rows.is_empty() {
+        *out += &format!("<h2>{}</h2>\n", limits::TITLE);
+        *out += &table(limits::TITLE, &limits::COLUMNS, usize::MAX, &rows);
+    }
+    let row = |c: limits::CeilingRow| vec![c.name, c.rate, c.known.to_owned(), c.from];
+    let rows: Vec<_> = limits::ceilings(document).into_iter().map(row).collect();
+    if !rows.is_empty() {
+        *out +=
+            &table("Known ceilings", &["ceiling", "at most", "known", "from"], usize::MAX, &rows);
     }
 }
 

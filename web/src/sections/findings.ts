@@ -30,8 +30,10 @@ function one(finding: Finding): HTMLElement {
   );
 }
 
-export function findings(run: Run, prefix: string): HTMLElement {
+export function findings(run: Run, prefix: string): HTMLElement | null {
   const sorted = [...run.document.findings].sort((a, b) => markOf(a).order - markOf(b).order);
+  // A summary has said what is to be said of a disk without problems.
+  if (sorted.length === 0 && (run.document.summary ?? []).length > 0) return null;
   const none = sorted.length === 0 ? h("p", {}, "No problems were found.") : null;
   return section("Findings", `${prefix}-findings`, none, ...sorted.map(one));
 }

@@ -94,6 +94,7 @@ export function head(run: Run): HTMLElement {
     { class: "run-head" },
     h("h1", {}, run.heading),
     ...banners(run),
+    ...(run.document.summary ?? []).map((said) => h("p", { class: "summary" }, said)),
     h("p", { class: "sentence" }, run.sentence),
     tiles(run),
     h("dl", { class: "facts" }, ...terms),

@@ -3,6 +3,7 @@
 
 mod facts;
 mod inspect;
+mod limits;
 mod listing;
 mod page;
 mod study;
@@ -24,11 +25,12 @@ use anstyle::{AnsiColor, Style as Paint};
 use seekwell_inspect::{Finding, Severity};
 use seekwell_runs::{RunDocument, RunKind, Status};
 
-/// The summary of a run, at most `width` columns wide (24 at least): the disk, the figures, the
-/// phases, the findings worst first. Ends with a line end.
+/// The summary of a run, at most `width` columns wide (24 at least): the disk, what limits it, the
+/// figures, the phases, the findings worst first. Ends with a line end.
 pub fn terminal(document: &RunDocument, width: usize, style: Style) -> String {
     let mut page = Page::new(width, style);
     head(&mut page, document);
+    summary(&mut page, document);
     key_figures(&mut page, document);
     if !document.phases.is_empty() {
         page.blank();
@@ -43,8 +45,12 @@ pub fn terminal(document: &RunDocument, width: usize, style: Style) -> String {
         }
         table::steps(&mut page, &steps(document));
     }
+    limits::table(&mut page, document);
     faith(&mut page, document);
-    list(&mut page, &document.findings);
+    // A summary has said what is to be said of a disk without problems.
+    if document.summary.is_empty() || !document.findings.is_empty() {
+        list(&mut page, &document.findings);
+    }
     let missing = document.inspection.missing.len();
     if missing > 0 {
         let what = if missing == 1 { "1 fact".to_owned() } else { format!("{missing} facts") };
@@ -90,6 +96,12 @@ fn head(page: &mut Page, document: &RunDocument) {
     if let Some(notice) = &document.engine.notice {
         page.text(&clean(notice), "  ", "  ", DIM);
     }
+}
+
+/// What limits the disk, in sentences.
+fn summary(page: &mut Page, document: &RunDocument) {
+    page.blank();
+    document.summary.iter().for_each(|said| page.text(&clean(said), "", "", Paint::new()));
 }
 
 /// How faithfully traces were played back.

@@ -8,7 +8,7 @@ use anstyle::Style as Paint;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 
 /// Under this width a table would break its numbers.
-const NARROWEST_TABLE: usize = 72;
+pub(super) const NARROWEST_TABLE: usize = 72;
 
 pub(super) fn phases(page: &mut Page, rows: &[Row]) {
     let commits = |phase: &str| rows.iter().any(|r| r.phase == phase && r.op == "commit");

@@ -273,3 +273,93 @@ fn a_list_of_runs_keeps_to_its_width_and_obeys_no_label() {
                              that must be wrapped
     ");
 }
+
+/// What a run with statements about limits shows of them.
+fn limited(width: usize) -> String {
+    let shown = terminal(&testing::limited().0, width, PLAIN);
+    assert!(!shown.contains("Findings") && !shown.contains("No problems"), "{shown}");
+    assert!(shown.lines().all(|line| columns(line) <= width), "{shown}");
+    let (head, rest) = shown.split_once("\nsequential read").expect("figures");
+    let (_, table) = rest.split_once("\nWhat limits each phase").expect("a table");
+    let (table, _) = table.split_once("\n1 fact").or(table.split_once("\n\n")).expect("an end");
+    let from = head.find("\n\n").expect("the sentences stand alone");
+    format!("{}\n\n…{table}", head[from..].trim())
+}
+
+#[test]
+fn what_limits_a_run_comes_first_and_then_by_phase_at_eighty_columns() {
+    insta::assert_snapshot!(limited(80), @r"
+    Sequential reads reach 98 % of the PCIe link, which runs at 2 lanes of 4.
+    Random reads wait for each other up to depth 64.
+
+    …
+    phase              limited by                     share                 how sure
+    seq-read-1m        the PCIe link at 2 lanes of 4  98 % of 3,500 MB/s    shown
+                       then the flash, up to ×2.0
+    rand-read-4k-d1,   each request waits for the     —                     likely
+    rand-read-4k-d2    one before it
+                       then the link, up to ×64
+    rand-read-4k-d128  the queue of 128               99 % of 128 commands  shown
+                       then the flash
+    seq-write-1m       the flash                      —                     likely
+                       or the link or the write cache; to tell: seekwell bench --rw
+                       write --bs 1m --sustained /dev/nvme0n1
+    commit-4k          not known                      —                     possible
+    ");
+}
+
+#[test]
+fn what_would_come_next_is_a_column_where_there_is_room() {
+    insta::assert_snapshot!(limited(130), @r"
+    Sequential reads reach 98 % of the PCIe link, which runs at 2 lanes of 4.
+    Random reads wait for each other up to depth 64.
+
+    …
+    phase              limited by                                share                 how sure  next
+    seq-read-1m        the PCIe link at 2 lanes of 4             98 % of 3,500 MB/s    shown     then the flash, up to ×2.0
+    rand-read-4k-d1,   each request waits for the one before it  —                     likely    then the link, up to ×64
+    rand-read-4k-d2
+    rand-read-4k-d128  the queue of 128                          99 % of 128 commands  shown     then the flash
+    seq-write-1m       the flash                                 —                     likely    —
+                       or the link or the write cache; to tell: seekwell bench --rw write --bs 1m --sustained /dev/nvme0n1
+    commit-4k          not known                                 —                     possible  —
+    ");
+}
+
+#[test]
+fn what_limits_each_phase_is_a_list_at_forty_columns() {
+    insta::assert_snapshot!(limited(40), @r"
+    Sequential reads reach 98 % of the PCIe
+    link, which runs at 2 lanes of 4.
+    Random reads wait for each other up to
+    depth 64.
+
+    …
+    seq-read-1m
+      the PCIe link at 2 lanes of 4 · 98 %
+      of 3,500 MB/s · shown · then the
+      flash, up to ×2.0
+    rand-read-4k-d1, rand-read-4k-d2
+      each request waits for the one before
+      it · likely · then the link, up to ×64
+    rand-read-4k-d128
+      the queue of 128 · 99 % of 128
+      commands · shown · then the flash
+    seq-write-1m
+      the flash · likely
+      or the link or the write cache; to
+      tell: seekwell bench --rw write --bs
+      1m --sustained /dev/nvme0n1
+    commit-4k
+      not known · possible
+    ");
+}
+
+#[test]
+fn a_summary_beside_findings_leaves_them_as_they_are() {
+    let (mut document, _) = testing::rich();
+    document.summary = vec!["It is fast.".into()];
+    let shown = terminal(&document, 80, PLAIN);
+    assert!(shown.contains("\n\nIt is fast.\n\nsequential read"), "{shown}");
+    assert!(shown.contains("\nFindings\n▲ WARNING"), "{shown}");
+}

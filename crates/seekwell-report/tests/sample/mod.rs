@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub mod fleet;
+mod limits;
 mod machines;
 mod phases;
 pub mod questions;
@@ -140,6 +141,14 @@ pub fn rich() -> (RunDocument, Detail) {
             ],
         ),
     ];
+    (document, detail)
+}
+
+/// The same disk, with what limits it and without findings.
+pub fn limited() -> (RunDocument, Detail) {
+    let (mut document, detail) = rich();
+    document.findings.clear();
+    limits::fill(&mut document);
     (document, detail)
 }
 
