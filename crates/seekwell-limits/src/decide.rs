@@ -7,7 +7,7 @@ mod other;
 use crate::Run;
 use crate::curve::{Gain, best, gain};
 use crate::point::{Point, rates};
-use crate::words::{command, evidence, station_name};
+use crate::words::{command, evidence};
 use seekwell_inspect::Evidence;
 use seekwell_io::units::{bytes_per_s, requests_per_s};
 use seekwell_runs::Phase;
@@ -139,7 +139,7 @@ fn statement(phase: &Phase, point: Option<&Point<'_>>, said: Said<'_>) -> PhaseL
     PhaseLimit {
         phase: phase.name.clone(),
         by: said.by,
-        name: name.unwrap_or_else(|| station_name(said.by).to_owned()),
+        name: name.unwrap_or_else(|| said.by.words().to_owned()),
         measured,
         ceiling,
         unit: measured.and(unit),

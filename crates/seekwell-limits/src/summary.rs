@@ -2,7 +2,6 @@
 
 use crate::Run;
 use crate::point::{Op, Point};
-use crate::words::station_name;
 use seekwell_io::units::{bytes_per_s, requests_per_s, whole_percent};
 use seekwell_runs::limits::{Confidence, Next, PhaseLimit, Station};
 
@@ -58,7 +57,7 @@ fn sentence(what: &str, (point, limit): (&Point<'_>, &PhaseLimit)) -> String {
         text += &format!(", {} of {of}", whole_percent(share));
     }
     for other in &limit.or {
-        text += &format!(", or it is {}", station_name(*other));
+        text += &format!(", or it is {}", other.words());
     }
     text.push('.');
     if let Some(Next { by, gain: Some(gain) }) = limit.next.filter(|n| n.gain > Some(1.1)) {

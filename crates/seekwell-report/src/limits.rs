@@ -4,7 +4,7 @@ use crate::rows::NONE;
 use crate::text::clean;
 use crate::units::{grouped, iops, percent, rate, three_digits};
 use seekwell_runs::RunDocument;
-use seekwell_runs::limits::{Ceiling, Confidence, Known, Next, PhaseLimit, Station, Unit};
+use seekwell_runs::limits::{Ceiling, Confidence, Known, Next, PhaseLimit, Unit};
 use serde::Serialize;
 
 /// The heading over [`limits`] in every report.
@@ -86,7 +86,7 @@ fn row(document: &RunDocument, limit: &PhaseLimit) -> LimitRow {
         next: next(&limit.next.into_iter().collect::<Vec<_>>()),
         then: limit.next,
         or: or(limit),
-        station: words(limit.by),
+        station: limit.by.words(),
     }
 }
 
@@ -102,7 +102,7 @@ fn share(limit: &PhaseLimit) -> String {
 /// What would limit one phase next, or several of which the same is to be said.
 pub(crate) fn next(next: &[Next]) -> String {
     let Some(first) = next.first() else { return NONE.to_owned() };
-    let station = words(first.by);
+    let station = first.by.words();
     let mut gains: Vec<f64> = next.iter().filter_map(|next| next.gain).collect();
     gains.sort_by(f64::total_cmp);
     let times = |gain: f64| match gain {
@@ -117,7 +117,7 @@ pub(crate) fn next(next: &[Next]) -> String {
 }
 
 fn or(limit: &PhaseLimit) -> Option<String> {
-    let others: Vec<&str> = limit.or.iter().map(|station| words(*station)).collect();
+    let others: Vec<&str> = limit.or.iter().map(|station| station.words()).collect();
     let tell = limit.tell.as_deref().map(|command| format!("to tell: {}", clean(command)));
     let or = (!others.is_empty()).then(|| format!("or {}", others.join(" or ")));
     let said: Vec<String> = or.into_iter().chain(tell).collect();
@@ -138,7 +138,7 @@ fn ceiling(ceiling: &Ceiling) -> CeilingRow {
             Known::Inferred => "inferred",
         },
         from: clean(&ceiling.from),
-        station: words(ceiling.by),
+        station: ceiling.by.words(),
     }
 }
 
@@ -148,30 +148,6 @@ fn amount(value: f64, unit: Unit) -> String {
         Unit::RequestsPerS => format!("{} IOPS", iops(value)),
         Unit::Commands if value.fract() == 0.0 => format!("{value} commands"),
         Unit::Commands => format!("{} commands", three_digits(value)),
-    }
-}
-
-/// A station in a sentence.
-const fn words(station: Station) -> &'static str {
-    match station {
-        Station::Link => "the link",
-        Station::Bus => "the bus",
-        Station::TransferMode => "the transfer mode",
-        Station::Controller => "the controller",
-        Station::Tags => "the queue depth",
-        Station::Processor => "the processor",
-        Station::Mechanics => "seeks and rotation",
-        Station::Medium => "the medium",
-        Station::Flash => "the flash",
-        Station::Collection => "garbage collection",
-        Station::WriteCache => "the write cache",
-        Station::Throttle => "a set rate limit",
-        Station::Credits => "spent burst credits",
-        Station::Parity => "parity updates",
-        Station::Latency => "latency",
-        Station::Pace => "the pace of the load",
-        Station::Memory => "the host's cache",
-        Station::Unknown => "something unknown",
     }
 }
 

@@ -91,6 +91,30 @@ impl Station {
             Self::Unknown => "unknown",
         }
     }
+
+    /// What it is called in a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Link => "the link",
+            Self::Bus => "the bus",
+            Self::TransferMode => "the transfer mode",
+            Self::Controller => "the controller",
+            Self::Tags => "the queue depth",
+            Self::Processor => "the processor",
+            Self::Mechanics => "seeks and rotation",
+            Self::Medium => "the medium",
+            Self::Flash => "the flash",
+            Self::Collection => "garbage collection",
+            Self::WriteCache => "the write cache",
+            Self::Throttle => "a rate limit",
+            Self::Credits => "spent burst credits",
+            Self::Parity => "parity updates",
+            Self::Latency => "latency",
+            Self::Pace => "the pace of the load",
+            Self::Memory => "the page cache",
+            Self::Unknown => "not known",
+        }
+    }
 }
 
 impl fmt::Display for Station {
