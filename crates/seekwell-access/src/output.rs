@@ -1,13 +1,17 @@
 //! Files that commands write where the user says.
 //!
-//! An output grows under another name in the same folder, `.seekwell-PID-START-RANDOM.tmp`, which
-//! nobody can guess and the next sweep finds, and takes its own name when it is whole. It replaces
-//! nothing but a regular file, and that only when told to: as root, an output that simply renamed
-//! would replace `/dev/null` for the whole system.
+//! An output grows without a name (`O_TMPFILE`), so that no way out leaves a part of it behind, and
+//! gets one when it is whole. Where there are no such files it grows under another name in the same
+//! folder, `.seekwell-PID-START-RANDOM.tmp`, which nobody can guess and the next sweep finds. It
+//! replaces nothing but a regular file, and that only when told to: as root, an output that simply
+//! renamed would replace `/dev/null` for the whole system.
 
+use crate::reopen::by_descriptor;
 use crate::scratch::name::{self, TempKind};
-use crate::scratch::{Named, is_regular};
-use rustix::fs::{AtFlags, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
+use crate::scratch::{KEEPS_NAMES, Named, is_regular, nameless};
+use rustix::fs::{
+    AtFlags, CWD, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Uid,
+};
 use rustix::io::Errno;
 use seekwell_sys::{Live, View, ViewError, classify};
 use std::ffi::{OsStr, OsString};
@@ -42,7 +46,9 @@ classify!(OutputError {
 pub struct OutputFile {
     path: PathBuf,
     file: File,
+    /// Only a replacement has this name, for a moment, when the file is nameless.
     temporary: Named,
+    is_nameless: bool,
     old: Option<Stat>,
     force: bool,
 }
@@ -54,7 +60,7 @@ impl OutputFile {
     /// # Errors
     /// [`OutputError`].
     pub fn create(path: &Path, force: bool) -> Result<Self, OutputError> {
-        Self::create_as(path, name::fresh(TempKind::File)?.as_ref(), force)
+        Self::create_as(path, name::fresh(TempKind::File)?.as_ref(), force, true)
     }
 
     /// The same under a name that no sweep removes, `NAME.RANDOM.part`, for data that is worth
@@ -64,7 +70,7 @@ impl OutputFile {
     /// [`OutputError`].
     pub fn create_part(path: &Path, force: bool) -> Result<Self, OutputError> {
         let part = with_suffix(path.file_name().unwrap_or_default(), "part");
-        Self::create_as(path, &part, force)
+        Self::create_as(path, &part, force, false)
     }
 
     /// Whether a file's name is one that [`OutputFile::create_part`] gives a part of `path`.
@@ -83,7 +89,13 @@ impl OutputFile {
         Self::create(path, force).map(drop)
     }
 
-    fn create_as(path: &Path, temporary: &OsStr, force: bool) -> Result<Self, OutputError> {
+    /// A `hidden` one has no name until it is finished, where that is possible.
+    fn create_as(
+        path: &Path,
+        temporary: &OsStr,
+        force: bool,
+        hidden: bool,
+    ) -> Result<Self, OutputError> {
         let fail = |errno: Errno| OutputError::Io { path: path.to_owned(), source: errno.into() };
         // A path such as `dir/..` or `dir/` names a directory.
         let is_named = path.file_name().is_some() && !ends_with_slash(path);
@@ -94,21 +106,23 @@ impl OutputFile {
         if old.is_some() && !force {
             return Err(OutputError::Exists { path: path.to_owned() });
         }
-        let flags =
-            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mode = Mode::RUSR | Mode::WUSR;
-        let file = rustix::fs::openat(&dir, temporary, flags, mode).map_err(fail)?;
+        let unnamed = match hidden && gives_names(&dir) {
+            true => nameless(&dir, OFlags::empty()).map_err(fail)?,
+            false => None,
+        };
+        let is_nameless = unnamed.is_some();
+        let file = unnamed.map_or_else(|| named(&dir, temporary), Ok).map_err(fail)?;
         // For sweeps of other machines and containers, to whom our process id says nothing.
         let _ = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
         let temporary = Named::new(dir, temporary.to_owned(), &file).map_err(fail)?;
-        Ok(Self { path: path.to_owned(), file: file.into(), temporary, old, force })
+        Ok(Self { path: path.to_owned(), file: file.into(), temporary, is_nameless, old, force })
     }
 
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The name it has until then.
+    /// The name that a part has until then.
     pub fn temporary(&self) -> PathBuf {
         folder_of(&self.path).join(self.temporary.name())
     }
@@ -174,26 +188,42 @@ impl OutputFile {
     /// # Errors
     /// As for [`OutputFile::finish`].
     pub fn finish_unsynced(mut self) -> Result<(), OutputError> {
-        let (dir, from) = (self.temporary.dir(), self.temporary.name());
         let to = self.path.file_name().unwrap_or_default();
         // What was put there meanwhile is replaced only if it could have been replaced then.
-        let replace = self.force && there(dir, to, &self.path).is_ok();
-        let renamed = match replace {
-            true => rustix::fs::renameat(dir, from, dir, to),
-            false => rename_to_new(dir, from, to),
-        };
-        match renamed {
+        let replace = self.force && there(self.temporary.dir(), to, &self.path).is_ok();
+        match self.place(to, replace) {
             Ok(()) => Ok(()),
             Err(Errno::EXIST) => {
                 let aside = with_suffix(to, "seekwell");
-                let kept = match rename_to_new(dir, from, &aside) {
+                let kept = match self.place(&aside, false) {
                     Ok(()) => folder_of(&self.path).join(aside),
+                    Err(errno) if self.is_nameless => return Err(self.failed(errno.into())),
                     Err(_) => self.temporary(),
                 };
                 self.temporary.keep(true);
                 Err(OutputError::Overtaken { path: self.path, kept })
             }
             Err(errno) => Err(self.failed(errno.into())),
+        }
+    }
+
+    /// Gives it a name. While a replacement has its temporary one nothing is allocated, which could
+    /// end the process.
+    fn place(&self, to: &OsStr, replace: bool) -> rustix::io::Result<()> {
+        let (dir, from) = (self.temporary.dir(), self.temporary.name());
+        if self.is_nameless {
+            // AT_EMPTY_PATH would take a capability before Linux 6.10.
+            let own = by_descriptor(&self.file);
+            let link = |to| rustix::fs::linkat(CWD, &own, dir, to, AtFlags::SYMLINK_FOLLOW);
+            match link(to) {
+                // A link replaces nothing.
+                Err(Errno::EXIST) if replace => link(from)?,
+                done => return done,
+            }
+        }
+        match replace {
+            true => rustix::fs::renameat(dir, from, dir, to),
+            false => rename_to_new(dir, from, to),
         }
     }
 
@@ -219,6 +249,16 @@ impl Write for OutputFile {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
+}
+
+/// Whether files without a name can be trusted to get one here.
+fn gives_names(dir: &OwnedFd) -> bool {
+    rustix::fs::fstatfs(dir).is_ok_and(|stat| !KEEPS_NAMES.contains(&(stat.f_type as u32)))
+}
+
+fn named(dir: &OwnedFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(dir, name, flags, Mode::RUSR | Mode::WUSR)
 }
 
 /// The regular file of this name, if there is one.

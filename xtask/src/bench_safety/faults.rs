@@ -37,11 +37,16 @@ pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
 /// A documented end, and nothing left in the folder.
 fn clean(ended: &Ended, dir: &Path) -> Result<(), String> {
     ended.documented()?;
+    empty(dir, "")
+}
+
+/// Whether nothing of which the name ends like this was left in the folder.
+fn empty(dir: &Path, end: &str) -> Result<(), String> {
     let left: Vec<String> = fs::read_dir(dir)
         .map_err(|e| e.to_string())?
         .flatten()
         .map(|e| e.file_name().to_string_lossy().into_owned())
-        .filter(|name| name != "notes.txt")
+        .filter(|name| name != "notes.txt" && name.ends_with(end))
         .collect();
     if left.is_empty() { Ok(()) } else { Err(format!("left behind: {}", left.join(", "))) }
 }
@@ -145,9 +150,12 @@ fn limited(rig: &Rig, limit: &str, commands: &[&[&str]]) -> Result<Vec<Outcome>,
             return Err("the program cannot be mapped".to_owned());
         }
         // A limit of processor time ends a program by a signal, as it is meant to, and so does the
-        // allocator one that has no memory; what they leave, the next one removes.
+        // allocator one that has no memory. The next one removes a suite's folder; files have no
+        // name that could be left.
         let by_limit = ended.err.contains("memory allocation of") || limit.starts_with("--cpu");
         if by_limit && ended.status.is_some_and(|s| s.code().is_none()) {
+            let left = empty(&dir, ".tmp");
+            outcomes.extend(left.err().map(|why| (words.join(" "), Err(why))));
             continue;
         }
         let _ = fs::remove_file(dir.join("page.html"));

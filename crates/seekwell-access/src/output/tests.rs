@@ -23,15 +23,39 @@ fn write(path: &Path, force: bool) -> Result<(), OutputError> {
 fn an_output_appears_when_it_is_finished_and_is_private_until_then() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("page.html");
-    let mut output = OutputFile::create(&path, false).unwrap();
-    output.write_all(b"new").unwrap();
-    assert!(!path.exists());
-    assert_eq!(mode(&output.temporary()), 0o600);
-    assert_eq!(crate::sweep(dir.path()).unwrap(), [], "it is in use");
-    output.finish().unwrap();
-    assert_eq!(names(dir.path()), ["page.html"]);
-    assert_eq!(fs::read(&path).unwrap(), b"new");
-    assert_eq!(mode(&path), 0o666 & !umask().bits());
+    for hidden in [true, false] {
+        let temporary = name::fresh(TempKind::File).unwrap();
+        let output = OutputFile::create_as(&path, temporary.as_ref(), false, hidden);
+        let mut output = output.unwrap();
+        if !output.is_nameless {
+            assert_eq!(mode(&output.temporary()), 0o600);
+        }
+        assert_eq!(crate::sweep(dir.path()).unwrap(), [], "it is in use");
+        output.write_all(b"new").unwrap();
+        assert!(!path.exists());
+        output.finish().unwrap();
+        assert_eq!(names(dir.path()), ["page.html"]);
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(mode(&path), 0o666 & !umask().bits());
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+// A page that was half written when memory ran out stayed under its temporary name.
+#[test]
+fn an_output_has_no_name_that_a_killed_process_could_leave() {
+    let Ok(dir) = tempfile::tempdir_in("/dev/shm") else {
+        return eprintln!("skipped: there is no /dev/shm");
+    };
+    let path = dir.path().join("page.html");
+    for (force, data, before) in [(false, b"one", &[][..]), (true, b"two", &["page.html"])] {
+        let mut output = OutputFile::create(&path, force).unwrap();
+        output.write_all(data).unwrap();
+        assert_eq!(names(dir.path()), before);
+        output.finish_unsynced().unwrap();
+        assert_eq!(names(dir.path()), ["page.html"]);
+        assert_eq!(fs::read(&path).unwrap(), data);
+    }
 }
 
 #[test]

@@ -186,7 +186,7 @@ enum Way {
 }
 
 /// NFS, FUSE, overlay, SMB in three generations, 9P, AFS, by their numbers in linux/magic.h.
-const KEEPS_NAMES: [u32; 8] =
+pub(crate) const KEEPS_NAMES: [u32; 8] =
     [0x6969, 0x6573_5546, 0x794c_7630, 0xff53_4d42, 0xfe53_4d42, 0x517b, 0x0102_1997, 0x5346_414f];
 
 /// A name that is removed when this is dropped, as long as it is still that of our file.
@@ -270,10 +270,9 @@ fn make(
     let try_anonymous = way.is_none();
     let way = way.unwrap_or(if KEEPS_NAMES.contains(&kind) { Way::Named } else { Way::Unlinked });
     if try_anonymous {
-        match rustix::fs::openat(&handle, ".", flags | OFlags::TMPFILE, mode) {
-            Ok(fd) => return Ok((fd, None)),
-            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL | Errno::NOSYS) => {}
-            Err(errno) => return Err(fail(errno)),
+        // Nobody gives it a name later.
+        if let Some(fd) = nameless(&handle, OFlags::EXCL).map_err(fail)? {
+            return Ok((fd, None));
         }
     }
     let name = name::fresh(name::TempKind::File)?;
@@ -288,6 +287,18 @@ fn make(
     } else {
         drop(named);
         Ok((fd, None))
+    }
+}
+
+/// A file without a name, where the file system has such.
+pub(crate) fn nameless(dir: &OwnedFd, flags: OFlags) -> rustix::io::Result<Option<OwnedFd>> {
+    let flags = flags | OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    match rustix::fs::openat(dir, ".", flags, Mode::RUSR | Mode::WUSR) {
+        Ok(file) => Ok(Some(file)),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL | Errno::NOSYS) => {
+            Ok(None)
+        }
+        Err(errno) => Err(errno),
     }
 }
 
