@@ -1,7 +1,7 @@
 //! What a description says of a modelled disk, as the facts that inspection reads of a real one, so
 //! that one rule judges both.
 
-use seekwell_inspect::facts::{AtaFacts, Detail, IdentifyData, PciFunction, ScsiFacts};
+use seekwell_inspect::facts::{AtaFacts, Detail, IdentifyData, PciFunction, PcieLink, ScsiFacts};
 use seekwell_inspect::{Channel, Device, DeviceKind, Fact};
 use seekwell_machine::Model;
 use seekwell_machine::bus::PciKind;
@@ -79,6 +79,7 @@ fn of_drive(keys: &Keys<'_>, device: &mut Device) {
         });
         device.detail.identify = identify(keys, own.as_ref());
     }
+    device.detail.pci.extend(pcie(keys));
     let unqueued = keys.word("controller.ncq").filter(|ncq| ncq.value == "false");
     let one = unqueued.or_else(|| keys.word("controller.kind").filter(|_| ide));
     let bounds = [
@@ -88,6 +89,20 @@ fn of_drive(keys: &Keys<'_>, device: &mut Device) {
         own,
     ];
     device.queue.queue_depth = bounds.into_iter().flatten().min_by_key(|depth| depth.value);
+}
+
+/// The drive as a function on a PCI Express link.
+fn pcie(keys: &Keys<'_>) -> Option<PciFunction> {
+    let generation: Fact<u32> = keys.number("pcie.generation")?;
+    let width: Fact<u32> = keys.number("pcie.lanes")?;
+    let gts = match generation.value {
+        1 => 2.5,
+        2 => 5.0,
+        later => f64::from(1_u32 << later.min(6)),
+    };
+    let from = format!("{}, {}", generation.from, width.from);
+    let link = Some(Fact::new(PcieLink { gts, width: width.value }, from));
+    Some(PciFunction { link, ..PciFunction::default() })
 }
 
 fn identify(keys: &Keys<'_>, own: Option<&Fact<u64>>) -> Option<Fact<IdentifyData>> {
@@ -133,5 +148,25 @@ impl Keys<'_> {
     fn number<T: FromStr>(&self, key: &str) -> Option<Fact<T>> {
         let word = self.word(key)?;
         Some(Fact::new(word.value.parse().ok()?, word.from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model;
+    use std::path::Path;
+
+    #[test]
+    fn a_pci_express_link_of_a_model_is_told_as_that_of_a_disk() {
+        let link = |generation: &str| {
+            let set = [("pcie.generation".to_owned(), generation.to_owned())];
+            let model = model(Path::new("pm9a3-960"), &set).expect("ships");
+            let link = device(&model).and_then(|device| device.link()).expect("has a link");
+            (link.words, (link.bytes_per_s / 1e8).round())
+        };
+        assert_eq!(link("3"), ("8.0 GT/s x4".to_owned(), 39.0));
+        assert_eq!(link("4"), ("16.0 GT/s x4".to_owned(), 79.0));
+        assert_eq!(link("2"), ("5.0 GT/s x4".to_owned(), 20.0));
     }
 }
