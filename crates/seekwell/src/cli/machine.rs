@@ -85,8 +85,8 @@ pub enum MachineCommand {
     ///
     /// A station is what a request passes and may wait for: link, bus, controller, processor,
     /// mechanics and so on. Each is made 10 % faster (or larger, where it is room), then there are
-    /// twice the tags, then twice as many requests outstanding. How much of that the rate follows is
-    /// the elasticity: 1 all of it, 0 nothing.
+    /// twice the tags, then twice as many requests outstanding. How much of that the rate follows
+    /// is the elasticity: 1 all of it, 0 nothing.
     Limits(Limits),
 }
 
