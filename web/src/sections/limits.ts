@@ -86,7 +86,14 @@ function names(all: Drawn[], points: Box[], width: number): SVGElement[] {
   });
   const shifted = wanted.map((box) => ({ ...box, top: box.top - TOP }));
   const taken = points.map((box) => ({ ...box, top: box.top - TOP }));
-  const found = spread(shifted, taken, HEIGHT - FOOT - TOP);
+  const high = HEIGHT - FOOT - TOP;
+  const [leaning, level] = [true, false].map((slanted) =>
+    all.flatMap((drawn, k) => (drawn.slanted === slanted ? [k] : []))) as [number[], number[]];
+  const under = spread(leaning.map((k) => shifted[k]!), [], taken, high, 1);
+  const over = spread(level.map((k) => shifted[k]!), under, taken, high, -1);
+  const found: Box[] = [];
+  leaning.forEach((k, n) => (found[k] = under[n]!));
+  level.forEach((k, n) => (found[k] = over[n]!));
   return all.flatMap((drawn, k) => {
     const { top, left, width: wide } = found[k]!;
     const base = top + TOP + LINE - 4;
