@@ -1,4 +1,4 @@
-/** Where the lines, points and names of a roofline lie: MB/s over request size, both logarithmic. */
+/** Where lines, points and names of a roofline lie: MB/s over request size, both logarithmic. */
 
 import { logTicks } from "./ticks.ts";
 import type { Ceiling, PhaseLimit } from "./types.ts";
@@ -44,8 +44,8 @@ const at = (ceiling: Ceiling, bytes: number) =>
 export const LINE = 15;
 
 /**
- * Axes on which every point lies, and the beginning of every line, on `wide` and `high` pixels. Over
- * the highest ceiling there is room for names, and under the lowest point.
+ * Axes on which every point lies, and the beginning of every line, on `wide` and `high` pixels.
+ * Over the highest ceiling there is room for names, and under the lowest point.
  */
 export function scalesOf(
   limits: PhaseLimit[], ceilings: Ceiling[], wide: [number, number], high: [number, number],
@@ -94,9 +94,9 @@ const overlap = (a: Box, b: Box) =>
   a.top < b.top + b.height && b.top < a.top + a.height;
 
 /**
- * Moves boxes until none covers another, nor one of `fixed`, as little as possible, within `height`:
- * upwards those that lie over others (`way` -1), or downwards those under them (1). What is in
- * `avoid` is covered only if there is no other place near.
+ * Moves boxes until none covers another, nor one of `fixed`, as little as possible, within
+ * `height`: upwards those that lie over others (`way` -1), or downwards those under them (1). What is in
+ * `avoid` is covered only if there is no other place.
  */
 export function spread(
   boxes: Box[], fixed: Box[], avoid: Box[], height: number, way: 1 | -1,
@@ -109,9 +109,9 @@ export function spread(
     const box = boxes[i]!;
     const clear = (b: Box, others: Box[]) =>
       b.top >= 0 && b.top + b.height <= height && others.every((o) => !overlap(b, o));
-    const ways = steps.flatMap((n) => [way * n, -way * n]).map((by) => ({ ...box, top: box.top + by }));
-    const near = ways.slice(0, 8 * box.height);
-    const best = near.find((b) => clear(b, [...placed, ...avoid])) ??
+    const moved = (by: number): Box => ({ ...box, top: box.top + by });
+    const ways = [way, -way].flatMap((sign) => steps.map((n) => moved(sign * n)));
+    const best = ways.find((b) => clear(b, [...placed, ...avoid])) ??
       ways.find((b) => clear(b, placed)) ?? box;
     placed.push(best);
     found[i] = best;
