@@ -1,4 +1,4 @@
-/** Where the lines, points and names of a roofline lie: MB/s over request size, both logarithmic. */
+/** Where lines, points and names of a roofline lie: MB/s over request size, both logarithmic. */
 
 import { logTicks } from "./ticks.ts";
 import type { Ceiling, PhaseLimit } from "./types.ts";
@@ -44,8 +44,8 @@ const at = (ceiling: Ceiling, bytes: number) =>
 export const LINE = 15;
 
 /**
- * Axes on which every point lies, and the beginning of every line, on `wide` and `high` pixels. Over
- * the highest ceiling there is room for names, and some under the lowest point.
+ * Axes on which every point lies, and the beginning of every line, on `wide` and `high` pixels.
+ * Over the highest ceiling there is room for names, and under the lowest point.
  */
 export function scalesOf(
   limits: PhaseLimit[], ceilings: Ceiling[], wide: [number, number], high: [number, number],
@@ -58,8 +58,9 @@ export function scalesOf(
   const [low, most] = rates.length > 0 ? [Math.min(...rates), Math.max(...rates)] : [1e6, 1e8];
   const [bottom, top] = high;
   const flat = drawable(ceilings).filter((c) => c.unit === "bytes_per_s").length;
+  const slanted = drawable(ceilings).length - flat;
   const over = 8 + LINE * Math.min(flat, 5);
-  const under = 8 + LINE;
+  const under = 10 + LINE * Math.min(slanted, 4);
   const perPixel = Math.log(Math.max(most / low, 10)) / (bottom - top - over - under);
   return {
     x: { from, to, at: wide },
@@ -93,23 +94,24 @@ const overlap = (a: Box, b: Box) =>
   a.top < b.top + b.height && b.top < a.top + a.height;
 
 /**
- * Moves boxes up or down until none covers another, as little as possible, within `height`: the
- * lowest stays, and those over it give way upwards. What is in `taken` stays where it is and is
- * covered only if there is no other place near.
+ * Moves boxes until none covers another, nor one of `fixed`, as little as possible, within
+ * `height`: upwards those that lie over others (`way` -1), or downwards those under them (1). What is in
+ * `avoid` is covered only if there is no other place.
  */
-export function spread(boxes: Box[], taken: Box[], height: number): Box[] {
-  const placed: Box[] = [];
-  const order = boxes.map((_, i) => i).sort((a, b) => boxes[b]!.top - boxes[a]!.top);
+export function spread(
+  boxes: Box[], fixed: Box[], avoid: Box[], height: number, way: 1 | -1,
+): Box[] {
+  const order = boxes.map((_, i) => i).sort((a, b) => way * (boxes[a]!.top - boxes[b]!.top));
+  const placed = [...fixed];
   const found: Box[] = [];
+  const steps = Array.from({ length: Math.ceil(height) }, (_, n) => n);
   for (const i of order) {
     const box = boxes[i]!;
+    const clear = (b: Box, others: Box[]) =>
+      b.top >= 0 && b.top + b.height <= height && others.every((o) => !overlap(b, o));
     const moved = (by: number): Box => ({ ...box, top: box.top + by });
-    const inside = (b: Box) => b.top >= 0 && b.top + b.height <= height;
-    const clear = (b: Box, others: Box[]) => inside(b) && others.every((o) => !overlap(b, o));
-    const steps = Array.from({ length: Math.ceil(height) }, (_, n) => n);
-    const ways = steps.flatMap((n) => [moved(-n), moved(n)]);
-    const near = ways.slice(0, 2 * 4 * box.height);
-    const best = near.find((b) => clear(b, [...placed, ...taken])) ??
+    const ways = [way, -way].flatMap((sign) => steps.map((n) => moved(sign * n)));
+    const best = ways.find((b) => clear(b, [...placed, ...avoid])) ??
       ways.find((b) => clear(b, placed)) ?? box;
     placed.push(best);
     found[i] = best;

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::heed::{Stop, heeded};
 use crate::job::{FIO_NAME, Job, Work};
 use crate::machine::{Machine, document};
-use crate::table::{Cell, Row, Table, Value, ipc, metrics, sweep};
+use crate::table::{Cell, Row, Table, Value, ipc, limits, metrics, sweep};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -58,6 +58,11 @@ impl Run {
     /// A row for each metric of each phase.
     fn metrics(&self) -> PyResult<Table> {
         metrics(&self.document)
+    }
+
+    /// A row for each phase that says what limits it; empty where nothing is said.
+    fn limits(&self) -> PyResult<Table> {
+        limits(&self.document)
     }
 
     fn __repr__(&self) -> String {

@@ -4,7 +4,9 @@ use crate::error::arrow;
 use arrow_array::builder::{ArrayBuilder, BooleanBuilder, Float64Builder, Int64Builder};
 use arrow_array::builder::{StringBuilder, UInt32Builder, UInt64Builder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_array::{
+    ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+};
 use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{Schema, SchemaRef};
@@ -13,7 +15,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyCapsule;
 use seekwell_run::RunError;
+use seekwell_runs::limits::PhaseLimit;
 use seekwell_runs::{RunDocument, Spread};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::Arc;
@@ -203,6 +207,40 @@ pub fn metrics(document: &RunDocument) -> PyResult<Table> {
     let mut metrics = Metrics::default();
     spreads(document).for_each(|found| metrics.push(Some(found)));
     Ok(batch(metrics.columns())?.into())
+}
+
+/// The word that a value has in documents.
+fn word(value: &impl Serialize) -> Option<String> {
+    serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
+}
+
+/// What limits each phase of a run.
+///
+/// # Errors
+/// As for [`batch`].
+pub fn limits(document: &RunDocument) -> PyResult<Table> {
+    let all = &document.limits;
+    let text = |of: fn(&PhaseLimit) -> Option<String>| -> ArrayRef {
+        Arc::new(all.iter().map(of).collect::<StringArray>())
+    };
+    let number = |of: fn(&PhaseLimit) -> Option<f64>| -> ArrayRef {
+        Arc::new(all.iter().map(of).collect::<Float64Array>())
+    };
+    let columns = vec![
+        ("phase", text(|limit| Some(limit.phase.clone()))),
+        ("by", text(|limit| word(&limit.by))),
+        ("name", text(|limit| Some(limit.name.clone()))),
+        ("measured", number(|limit| limit.measured)),
+        ("ceiling", number(|limit| limit.ceiling)),
+        ("unit", text(|limit| word(&limit.unit?))),
+        ("share", number(|limit| limit.share)),
+        ("confidence", text(|limit| word(&limit.confidence))),
+        ("next_by", text(|limit| word(&limit.next?.by))),
+        ("next_gain", number(|limit| limit.next?.gain)),
+        ("request_bytes", number(|limit| limit.request_bytes)),
+        ("bytes_per_s", number(|limit| limit.bytes_per_s)),
+    ];
+    Ok(batch(columns)?.into())
 }
 
 /// The metrics of cells, with the cells' values on the axes: `bool`, `int`, `float` or `str`.

@@ -73,6 +73,22 @@ def test_equal_seeds_give_equal_numbers_and_others_do_not(machine, job):
     assert not of(1).equals(of(2))
 
 
+def test_the_table_of_limits_is_the_document_s(machine, job):
+    run = seekwell.simulate(machine, job)
+    table = pl.DataFrame(run.limits())
+    stated = run.document.get("limits", [])
+    assert table.columns == [
+        "phase", "by", "name", "measured", "ceiling", "unit", "share", "confidence", "next_by",
+        "next_gain", "request_bytes", "bytes_per_s",
+    ]  # fmt: skip
+    assert table["measured"].dtype == pl.Float64
+    assert table["phase"].to_list() == [limit["phase"] for limit in stated]
+    assert table["by"].to_list() == [limit["by"] for limit in stated]
+    assert table["unit"].to_list() == [limit["unit"] for limit in stated]
+    following = [limit["next"] or {} for limit in stated]
+    assert table["next_by"].to_list() == [station.get("by") for station in following]
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -363,7 +363,7 @@ mod tests {
         |---|---|---|---|---|
         | sequential read 1 MiB, depth 4 | the PCIe link at 2 lanes of 4 | 98 % of 3,500 MB/s | shown | then the flash, up to ×2.0 |
         | random read 4 KiB, depth 1 | each request waits for the one before it | — | likely | then the link, up to ×64 |
-        | random read 4 KiB, depth 2 | each request waits for the one before it | — | likely | then the link, up to ×64 |
+        | random read 4 KiB, depth 2 | each request waits for the one before it | — | likely | then the link, up to ×33 |
         | random read 4 KiB, depth 128 | the queue of 128 | 99 % of 128 commands | shown | then the flash |
         | sequential write 1 MiB, depth 4 | the flash (or the link or the write cache; to tell: seekwell bench --rw write --bs 1m --sustained /dev/nvme0n1) | — | likely | — |
         | commit: write 4 KiB and flush, depth 1 | not known | — | possible | — |

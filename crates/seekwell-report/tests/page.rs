@@ -112,6 +112,30 @@ fn every_plot_is_drawn_findings_are_shown_and_nothing_is_loaded() -> Result<(), 
 }
 
 #[test]
+fn what_limits_a_run_heads_the_page_and_is_drawn_as_a_roofline() -> Result<(), Failure> {
+    let runs = [sample::limited()];
+    let Some(dom) = shown(&runs, |page| page)? else { return Ok(()) };
+    assert_eq!(attribute(&dom, "<html", "data-refused"), Some("0"));
+    let found = plots(&dom);
+    let roofline = found.iter().find(|(title, ..)| title == "MB/s over request size");
+    assert_eq!(roofline.map(|(_, points, _)| *points), Some(6));
+    assert_eq!(dom.matches("class=\"ceiling line-of").count(), 4);
+    for text in [
+        "98 % of 3,500 MB/s",
+        "PCIe switch: 3,600 MB/s, declared: /sys/bus/pci/devices/0000:01:00.0/",
+        "Roofline: MB/s over request size for 6 phases, below 4 ceilings",
+        "then the flash, up to ×2.0",
+        "to tell: seekwell bench --rw write",
+    ] {
+        assert!(dom.contains(text), "{text}");
+    }
+    let summary = dom.find("<p class=\"summary\">").expect("sentences");
+    assert!(summary < dom.find("class=\"tiles\"").expect("figures"));
+    assert!(!dom.contains("id=\"run-findings\""));
+    Ok(())
+}
+
+#[test]
 fn hostile_names_are_text_and_run_nothing() -> Result<(), Failure> {
     let Some(dom) = shown(&[sample::degraded()], |page| page)? else { return Ok(()) };
     assert_eq!(attribute(&dom, "<html", "data-state"), Some("drawn"));

@@ -6,10 +6,10 @@ import {
   spread,
 } from "../roofline.ts";
 import type { Run } from "../types.ts";
-import { binary, rate } from "../units.ts";
+import { binary, grouped, rate } from "../units.ts";
 
 const HEIGHT = 340;
-const [LEFT, RIGHT, TOP, FOOT] = [52, 12, 6, 46];
+const [LEFT, RIGHT, TOP, FOOT] = [58, 12, 6, 46];
 /** How wide a letter of a name is at most, in pixels. */
 const LETTER = 7.3;
 const COLOURS = 6;
@@ -49,7 +49,7 @@ function frame(x: Scale, y: Scale, width: number): SVGElement[] {
   const across = rateTicks(y).flatMap((v) => {
     const at = place(y, v);
     const line = svg("line", { x1: LEFT, x2: width - RIGHT, y1: at, y2: at, class: "mark" });
-    const text = rate(v).replace(/\.0+$|(\.\d)0$/, "$1");
+    const text = v >= 1e6 ? grouped(v / 1e6) : String(Number((v / 1e6).toPrecision(2)));
     return [line, svg("text", { x: LEFT - 6, y: at + 4, "text-anchor": "end" }, text)];
   });
   const up = sizeTicks(x, 64).flatMap((v) => {
@@ -86,7 +86,14 @@ function names(all: Drawn[], points: Box[], width: number): SVGElement[] {
   });
   const shifted = wanted.map((box) => ({ ...box, top: box.top - TOP }));
   const taken = points.map((box) => ({ ...box, top: box.top - TOP }));
-  const found = spread(shifted, taken, HEIGHT - FOOT - TOP);
+  const high = HEIGHT - FOOT - TOP;
+  const [leaning, level] = [true, false].map((slanted) =>
+    all.flatMap((drawn, k) => (drawn.slanted === slanted ? [k] : []))) as [number[], number[]];
+  const under = spread(leaning.map((k) => shifted[k]!), [], taken, high, 1);
+  const over = spread(level.map((k) => shifted[k]!), under, taken, high, -1);
+  const found: Box[] = [];
+  leaning.forEach((k, n) => (found[k] = under[n]!));
+  level.forEach((k, n) => (found[k] = over[n]!));
   return all.flatMap((drawn, k) => {
     const { top, left, width: wide } = found[k]!;
     const base = top + TOP + LINE - 4;
@@ -178,7 +185,8 @@ function ceilingTable(run: Run): HTMLElement | null {
   const rows = (run.ceilings ?? []).map((c) =>
     [c.name, c.rate, h("span", {}, `${c.known}: `, h("span", { class: "origin" }, c.from))]);
   if (rows.length === 0) return null;
-  const columns = [{ title: "ceiling" }, { title: "at most", number: true }, { title: "how known" }];
+  const titles = ["ceiling", "at most", "how known"];
+  const columns = titles.map((title) => ({ title, number: title === "at most" }));
   return h("div", { class: "stacked" }, table("Known ceilings", columns, rows));
 }
 

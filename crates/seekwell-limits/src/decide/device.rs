@@ -45,7 +45,12 @@ pub fn commit<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     let of = |metric| point.phase.median(metric);
     let flush = of("flush.latency_ns_p50").or_else(|| of("flush.latency_ns_mean"));
     let flush = flush.filter(|_| point.flushes && point.depth == 1)?;
-    let by = if run.rotates == Some(false) { Station::Flash } else { Station::Latency };
+    // The cache of an array's controller answers, in the time that it takes for each command.
+    let by = match (run.level(), run.rotates) {
+        (Some(_), _) => Station::Controller,
+        (None, Some(false)) => Station::Flash,
+        (None, _) => Station::Latency,
+    };
     let seen = format!("each write waits for its flush, which takes {}", time(flush));
     let said = Said::likely(by).named("the flush of each write");
     Some(said.seen(seen, &point.phase.name))
@@ -211,7 +216,12 @@ fn of_flash<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
         let other = run.points.iter().find(|other| {
             let same = other.op == point.op && other.phase.name != point.phase.name;
             same && other.is_large() && near(other.bytes_per_s, point.bytes_per_s, 0.1)
-        })?;
+        });
+        let Some(other) = other else {
+            let seen = "large requests, and no link that is full";
+            let said = Said::possible(Station::Flash).seen(seen, from);
+            return Some(said.or(Station::Latency, command(run, "--bs=1m --iodepth=32")));
+        };
         let seen = format!("{} whatever the pattern", bytes_per_s(other.bytes_per_s));
         return Some(match has_link {
             true => Said::likely(Station::Flash).seen(seen, &other.phase.name),
@@ -234,8 +244,13 @@ fn of_flash<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
         let said = Said::likely(Station::Controller).seen(seen, &twin.phase.name);
         return Some(said.named("the controller or the drive's firmware"));
     }
-    let said = Said::possible(Station::Flash).seen("the rate does not grow with depth", from);
-    Some(said.or(Station::Controller, command(run, "--bs=512,4k,16k")))
+    // Small writes go to a buffer, and wait for flash only where that is full.
+    let (by, or) = match point.op {
+        Op::Write => (Station::Controller, Station::Flash),
+        Op::Read | Op::Mixed => (Station::Flash, Station::Controller),
+    };
+    let said = Said::possible(by).seen("the rate does not grow with depth", from);
+    Some(said.or(or, command(run, "--bs=512,4k,16k")))
 }
 
 /// Members that seek, and parity that is read and written beside the data.
@@ -248,6 +263,12 @@ fn of_array<'r>(run: &'r Run<'r>, point: &Point<'_>, level: &str) -> Option<Said
         return Some(said.or(Station::Mechanics, command(run, "--rw=randread")));
     }
     let rotates = run.rotates != Some(false);
+    let reads = run.points.iter().find(|p| p.is_random_read(1));
+    let is_fast = reads.is_some_and(|reads| point.requests_per_s > 3.0 * reads.requests_per_s);
+    if point.op == Op::Write && !point.sequential && is_fast && gain(run, point)?.is_flat() {
+        let said = Said::possible(Station::Controller).seen("no faster with depth", from);
+        return Some(said.or(Station::Mechanics, command(run, "--suite sustained")));
+    }
     if !point.sequential && rotates {
         let seen = format!("{} of random requests", requests_per_s(point.requests_per_s));
         return Some(Said::likely(Station::Mechanics).seen(seen, from));
@@ -255,7 +276,13 @@ fn of_array<'r>(run: &'r Run<'r>, point: &Point<'_>, level: &str) -> Option<Said
     let bus = run.declared.iter().find(|c| c.by == Station::Bus)?;
     let twin = Op::other(point.op)
         .and_then(|op| run.points.iter().find(|p| p.op == op && p.sequential == point.sequential));
-    let same = twin.filter(|twin| near(twin.bytes_per_s, point.bytes_per_s, 0.03))?;
-    let seen = format!("{}, the same", bytes_per_s(same.bytes_per_s));
-    Some(Said::likely(Station::Bus).at(bus).seen(seen, &same.phase.name))
+    let twin = twin?;
+    let seen = bytes_per_s(twin.bytes_per_s);
+    if near(twin.bytes_per_s, point.bytes_per_s, 0.03) {
+        let seen = format!("{seen}, the same");
+        return Some(Said::likely(Station::Bus).at(bus).seen(seen, &twin.phase.name));
+    }
+    let is_near = point.is_large() && point.bytes_per_s > 0.35 * bus.rate;
+    let said = Said::possible(Station::Bus).at(bus).seen(seen, &twin.phase.name);
+    is_near.then(|| said.or(Station::Medium, command(run, "--rw=read --iodepth=32")))
 }

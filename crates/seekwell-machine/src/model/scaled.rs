@@ -107,9 +107,17 @@ impl Changes for IdeParams {
 
 impl Changes for AhciParams {
     fn change(&mut self, by: Speedup) {
-        if by.station == Station::Processor {
-            let (issue, end) = (&mut self.issue_ns, &mut self.completion_ns);
-            less(&mut [issue, end, &mut self.interrupt_ns, &mut self.line_ns], by);
+        match by.station {
+            Station::Processor => {
+                let (issue, end) = (&mut self.issue_ns, &mut self.completion_ns);
+                less(&mut [issue, end, &mut self.interrupt_ns, &mut self.line_ns], by);
+            }
+            // With queueing, the slots are what bounds it.
+            Station::Tags if !self.ncq => {
+                deeper(&mut self.unqueued_at_once, by);
+                self.unqueued_at_once = self.unqueued_at_once.min(self.slots);
+            }
+            _ => {}
         }
     }
 }

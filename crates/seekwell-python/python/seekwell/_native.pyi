@@ -92,6 +92,8 @@ class Run:
         """What was said beside the result."""
     def metrics(self) -> Table:
         """A row for each metric of each phase."""
+    def limits(self) -> Table:
+        """A row for each phase that says what limits it; empty where nothing is said."""
 
 @final
 class Table:

@@ -298,7 +298,7 @@ fn what_limits_a_run_comes_first_and_then_by_phase_at_eighty_columns() {
                        then the flash, up to ×2.0
     rand-read-4k-d1,   each request waits for the     —                     likely
     rand-read-4k-d2    one before it
-                       then the link, up to ×64
+                       then the link, up to ×33 – ×64
     rand-read-4k-d128  the queue of 128               99 % of 128 commands  shown
                        then the flash
     seq-write-1m       the flash                      —                     likely
@@ -317,7 +317,7 @@ fn what_would_come_next_is_a_column_where_there_is_room() {
     …
     phase              limited by                                share                 how sure  next
     seq-read-1m        the PCIe link at 2 lanes of 4             98 % of 3,500 MB/s    shown     then the flash, up to ×2.0
-    rand-read-4k-d1,   each request waits for the one before it  —                     likely    then the link, up to ×64
+    rand-read-4k-d1,   each request waits for the one before it  —                     likely    then the link, up to ×33 – ×64
     rand-read-4k-d2
     rand-read-4k-d128  the queue of 128                          99 % of 128 commands  shown     then the flash
     seq-write-1m       the flash                                 —                     likely    —
@@ -341,7 +341,8 @@ fn what_limits_each_phase_is_a_list_at_forty_columns() {
       flash, up to ×2.0
     rand-read-4k-d1, rand-read-4k-d2
       each request waits for the one before
-      it · likely · then the link, up to ×64
+      it · likely · then the link, up to ×33
+      – ×64
     rand-read-4k-d128
       the queue of 128 · 99 % of 128
       commands · shown · then the flash
