@@ -39,7 +39,7 @@ def test_a_plain_job_gives_the_document_that_bench_gives(program):
     machine = seekwell.Machine.load("sata-7200", set={"controller.ncq": False})
     job = seekwell.Job(rw="randread", bs=8192, iodepth=4, runtime="2s", offset="1g")
     run = seekwell.simulate(machine, job, seed=7, repeats=2)
-    words = "bench --on sata-7200.toml --set controller.ncq=false --rw randread --bs 8k"
+    words = "bench --on sata-7200 --set controller.ncq=false --rw randread --bs 8k"
     more = "--iodepth 4 --runtime 2s --offset 1g --seed 7 --repeats 2"
     assert run.valid
     assert settled(run.document) == settled(asked(program, *words.split(), *more.split()))
@@ -49,14 +49,14 @@ def test_a_job_file_gives_the_document_that_bench_gives(program, tmp_path, machi
     file = tmp_path / "job.fio"
     file.write_text(FIO)
     run = seekwell.simulate(machine, seekwell.Job.from_fio(FIO), seed=3)
-    document = asked(program, "bench", file, "--on", "sata-7200.toml", "--seed", 3)
+    document = asked(program, "bench", file, "--on", "sata-7200", "--seed", 3)
     assert settled(run.document) == settled(document)
 
 
 def test_a_trace_gives_the_document_that_replay_gives(program, machine):
     job = seekwell.Job.from_trace(TRACE, mode="depth", fit="modulo")
     run = seekwell.simulate(machine, job)
-    words = ["--on", "sata-7200.toml", "--mode", "depth", "--fit", "modulo"]
+    words = ["--on", "sata-7200", "--mode", "depth", "--fit", "modulo"]
     assert settled(run.document) == settled(asked(program, "replay", TRACE, *words))
 
 

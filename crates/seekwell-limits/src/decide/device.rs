@@ -37,7 +37,7 @@ pub fn mechanics<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
 }
 
 fn is_cached(one: &Point<'_>, writes: &Point<'_>) -> bool {
-    writes.requests_per_s > 8.0 * one.requests_per_s
+    writes.requests_per_s > 20.0 * one.requests_per_s
 }
 
 /// One commit after the other: its write, and the flush that it waits for.
@@ -52,6 +52,14 @@ pub fn commit<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
         (None, _) => Station::Latency,
     };
     let seen = format!("each write waits for its flush, which takes {}", time(flush));
+    // A cap counts the flushes too.
+    let cap = run.points.iter().filter(|p| p.op == Op::Write && !p.is_large() && !p.flushes);
+    let cap = cap.max_by(|a, b| a.requests_per_s.total_cmp(&b.requests_per_s));
+    let capped = cap.filter(|cap| point.requests_per_s > 0.4 * cap.requests_per_s);
+    if let Some(said) = capped.and_then(|cap| throttle(run, cap)) {
+        let said = Said { confidence: Confidence::Possible, or: vec![Station::Latency], ..said };
+        return Some(said.seen(seen, &point.phase.name));
+    }
     let said = Said::likely(by).named("the flush of each write");
     Some(said.seen(seen, &point.phase.name))
 }
@@ -124,7 +132,7 @@ pub fn tags_or_latency<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'
         let seen = format!("twice the depth gives {:.2} times as many", gain.times);
         return Some(Said::new(Station::Latency, sure).seen(seen, from));
     }
-    let tags = run.tags().filter(|tags| tags.value <= u64::from(point.depth))?;
+    let tags = run.tags().filter(|tags| tags.value < u64::from(point.depth))?;
     // As fast as one at a time, times the tags: the disk takes no longer for each.
     let one = curve(run, point).into_iter().find(|p| p.depth == 1)?;
     let linear = point.requests_per_s / (one.requests_per_s * tags.value as f64);
@@ -239,15 +247,17 @@ fn of_flash<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
         let twins = run.points.iter().filter(like);
         twins.max_by(|a, b| a.requests_per_s.total_cmp(&b.requests_per_s))
     });
-    if let Some(twin) = twin.filter(|t| near(t.requests_per_s, point.requests_per_s, 0.04)) {
+    if let Some(twin) = twin.filter(|t| near(t.requests_per_s, point.requests_per_s, 0.02)) {
         let seen = format!("{} the same", requests_per_s(twin.requests_per_s));
         let said = Said::likely(Station::Controller).seen(seen, &twin.phase.name);
         return Some(said.named("the controller or the drive's firmware"));
     }
-    // Small writes go to a buffer, and wait for flash only where that is full.
+    // Small writes go to a buffer, and wait for flash only where that is full: then they bring as
+    // many bytes as large ones do.
+    let most = best_large(run, point).filter(|most| point.bytes_per_s > 0.85 * most.bytes_per_s);
     let (by, or) = match point.op {
-        Op::Write => (Station::Controller, Station::Flash),
-        Op::Read | Op::Mixed => (Station::Flash, Station::Controller),
+        Op::Write if most.is_none() => (Station::Controller, Station::Flash),
+        Op::Read | Op::Write | Op::Mixed => (Station::Flash, Station::Controller),
     };
     let said = Said::possible(by).seen("the rate does not grow with depth", from);
     Some(said.or(or, command(run, "--bs=512,4k,16k")))
