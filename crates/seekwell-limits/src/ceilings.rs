@@ -130,6 +130,10 @@ pub fn all(run: &Run<'_>, limits: &[PhaseLimit]) -> Vec<Ceiling> {
         let (Some(rate), Some(unit)) = (limit.measured, limit.unit) else { continue };
         let point = run.points.iter().find(|p| p.phase.name == limit.phase);
         let (Some(point), true, None) = (point, is_rate, limit.ceiling) else { continue };
+        // What a commit waits for is no bound of other writes.
+        if point.flushes {
+            continue;
+        }
         let op = point.op.name().map(str::to_owned);
         let same = |c: &&mut Ceiling| {
             (c.known, c.by, c.unit) == (Known::Inferred, limit.by, unit) && c.op == op

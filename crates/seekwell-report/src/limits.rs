@@ -4,7 +4,7 @@ use crate::rows::NONE;
 use crate::text::clean;
 use crate::units::{grouped, iops, percent, rate, three_digits};
 use seekwell_runs::RunDocument;
-use seekwell_runs::limits::{Ceiling, Confidence, Known, Next, PhaseLimit, Unit};
+use seekwell_runs::limits::{Ceiling, Confidence, Known, Next, PhaseLimit, Station, Unit};
 use serde::Serialize;
 
 /// The heading over [`limits`] in every report.
@@ -109,9 +109,13 @@ pub(crate) fn next(next: &[Next]) -> String {
         gain if gain >= 9.95 => format!("×{}", grouped(gain)),
         gain => format!("×{gain:.1}"),
     };
+    let then = match first.by {
+        Station::Unknown => String::new(),
+        _ => format!("then {station}, "),
+    };
     match (gains.first().copied().map(times), gains.last().copied().map(times)) {
-        (Some(low), Some(high)) if low == high => format!("then {station}, up to {low}"),
-        (Some(low), Some(high)) => format!("then {station}, up to {low} – {high}"),
+        (Some(low), Some(high)) if low == high => format!("{then}up to {low}"),
+        (Some(low), Some(high)) => format!("{then}up to {low} – {high}"),
         _ => format!("then {station}"),
     }
 }

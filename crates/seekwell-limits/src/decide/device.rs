@@ -6,7 +6,7 @@ use crate::curve::{best, best_large, curve, gain, near};
 use crate::decide::known::full_link;
 use crate::point::{Op, Point};
 use crate::words::command;
-use seekwell_io::units::{bytes_per_s, requests_per_s, time, whole_percent};
+use seekwell_io::units::{bytes_per_s, percent, requests_per_s, time, whole_percent};
 use seekwell_runs::limits::{Confidence, Station};
 
 /// Arm and rotation: a hard drive that is asked for one place after the other.
@@ -185,7 +185,9 @@ pub fn throttle<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
         let same = near(other.requests_per_s, point.requests_per_s, 0.02);
         !point.is_large() && !other.is_large() && same && (known || flat)
     };
-    let same = others.find(|o| flat && of_bytes(o) || of_requests(o))?;
+    let Some(same) = others.find(|o| flat && of_bytes(o) || of_requests(o)) else {
+        return of_host(run, point);
+    };
     let (name, seen) = match point.is_large() {
         true => {
             let rate = bytes_per_s(point.bytes_per_s);
@@ -199,6 +201,29 @@ pub fn throttle<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     let said = Said::likely(Station::Throttle).named(name);
     let said = said.seen(format!("{seen}, the same"), &same.phase.name);
     Some(said.or(Station::Medium, command(run, "--runtime=120s")))
+}
+
+/// What another host does with large requests: its cache takes writes faster than anything can be
+/// read, and a rate that does not vary was set.
+fn of_host<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    /// A medium's rate varies by more between repeats.
+    const STEADY: f64 = 0.02;
+    let other = best_large(run, &Point { op: Op::other(point.op)?, ..*point })?;
+    if !point.is_large() {
+        return None;
+    }
+    if point.op == Op::Write && point.bytes_per_s > 2.0 * other.bytes_per_s {
+        let seen = format!("reads reach {}", bytes_per_s(other.bytes_per_s));
+        let said = Said::possible(Station::WriteCache).named("a cache of the host");
+        let said = said.seen(seen, &other.phase.name);
+        return Some(said.or(Station::Medium, command(run, "--suite sustained")));
+    }
+    let spread = point.phase.metrics.get(&format!("{}.rate_bytes_per_s", point.op.name()?))?;
+    let steady = spread.n > 1 && spread.relative() < STEADY;
+    let seen = format!("{} between repeats", percent(spread.relative()));
+    let name = format!("a cap of {}", bytes_per_s(point.bytes_per_s));
+    let said = Said::possible(Station::Throttle).named(name).seen(seen, &point.phase.name);
+    steady.then(|| said.or(Station::Medium, command(run, "--runtime=120s")))
 }
 
 /// The medium, as far as shape tells.
