@@ -55,6 +55,8 @@ pub struct RunValues {
     pub inspection: Option<Box<Inspection>>,
     /// One per workload; names are unique.
     pub groups: Vec<Group>,
+    /// What limits a workload, by its name, where the source tells.
+    pub limits: BTreeMap<String, String>,
     /// What the source says that is not compared, and why.
     pub left_out: Vec<String>,
 }

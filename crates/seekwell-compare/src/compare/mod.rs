@@ -98,7 +98,8 @@ fn against(a: &Side, b: &Side, options: &Options) -> Result<Against, CompareErro
         None => None,
         Some(claim) => Some(checked(claim, primary.map(|at| &metrics[at]), &metrics)?),
     };
-    let summary = words::summary(&metrics, design, b);
+    let mut summary = words::summary(&metrics, design, b);
+    summary.extend(words::limits(a, b, &paired.pairs));
     Ok(Against {
         a: a.name.clone(),
         b: b.name.clone(),

@@ -258,3 +258,21 @@ fn repeats_that_reach_into_each_other_are_not_beyond_what_runs_usually_do() {
     }
     assert!(!beyond(&sides));
 }
+
+#[test]
+fn a_limit_that_moved_is_told_and_one_that_did_not_as_well() {
+    let limited = |name: &str, by: &str| {
+        let mut side = fio(name, 4, &[100.0, 101.0, 99.0, 100.0]);
+        for run in &mut side.runs {
+            let workload = run.groups[0].name.clone();
+            run.limits.insert(workload, by.to_owned());
+        }
+        side
+    };
+    let (slow, fast) = (limited("slow", "the bus"), limited("fast", "the medium"));
+    let told = |sides: &[Side]| only(sides, &Options::default()).summary.pop().unwrap();
+    let moved = told(&[slow.clone(), fast]);
+    assert!(moved.starts_with("The limit moved from the bus to the medium: "), "{moved}");
+    let same = told(&[slow.clone(), slow]);
+    assert!(same.starts_with("Limited by the bus on both sides: "), "{same}");
+}

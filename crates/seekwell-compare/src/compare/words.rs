@@ -5,6 +5,7 @@ use super::pair::Pair;
 use crate::document::{Conclusion, MetricComparison, Role};
 use crate::model::{Rank, Side, SourceKind};
 use seekwell_stats::{Design, signed};
+use std::collections::BTreeMap;
 
 /// `ahci against piix: bonnie++, one run each`.
 pub(super) fn heading(a: &Side, b: &Side, pairs: &[Pair], metrics: &[MetricComparison]) -> String {
@@ -39,6 +40,31 @@ pub(super) fn summary(metrics: &[MetricComparison], design: Design, b: &Side) ->
         _ => out.extend(several(metrics)),
     }
     out
+}
+
+/// What limited the workloads on both sides: where it moved, and where the change did not touch it.
+pub(super) fn limits(a: &Side, b: &Side, pairs: &[Pair]) -> Vec<String> {
+    let mut moved: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for pair in pairs {
+        if let (Some(from), Some(to)) = (limit(a, &pair.a), limit(b, &pair.b)) {
+            moved.entry((from, to)).or_default().push(&pair.b);
+        }
+    }
+    let told = moved.into_iter().map(|((from, to), workloads)| {
+        let workloads = workloads.join(", ");
+        match from == to {
+            true => format!("Limited by {from} on both sides: {workloads}."),
+            false => format!("The limit moved from {from} to {to}: {workloads}."),
+        }
+    });
+    told.collect()
+}
+
+/// What limits a workload in every run of a side.
+fn limit<'a>(side: &'a Side, workload: &str) -> Option<&'a str> {
+    let mut all = side.runs.iter().map(|run| run.limits.get(workload));
+    let first = all.next()??;
+    all.all(|limit| limit == Some(first)).then_some(first)
 }
 
 /// Verdicts on the headlines, gathered by what they say.
