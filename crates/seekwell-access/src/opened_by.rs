@@ -101,7 +101,8 @@ fn shares(
     path: &Path,
 ) -> Result<Option<bool>, ViewError> {
     let stat = match look(path) {
-        Err(Errno::NOENT) => return Ok(None),
+        // Closed meanwhile; or the process is exiting, and its maps are gone already.
+        Err(Errno::NOENT | Errno::SRCH) => return Ok(None),
         // The init of a sandbox may shield itself from root; it measures no disks.
         Err(Errno::ACCESS) if pid == 1 => return Ok(None),
         other => other.map_err(|e| ViewError::from_io(path, &io::Error::from(e)))?,
