@@ -1,6 +1,7 @@
-#![no_main]
 //! What limits the phases of any document that can be read: one statement for each phase that was
 //! run, numbers that are numbers, and never a panic.
+#![no_main]
+
 use libfuzzer_sys::fuzz_target;
 use seekwell_runs::{RunDocument, Study};
 

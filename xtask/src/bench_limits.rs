@@ -166,8 +166,8 @@ const HOW: &str = "Settings are drawn over the built-in machines; each is measur
     whose statements see what they would see of a real disk, and by `seekwell machine limits`, \
     which makes each station 10 % faster in turn, twice the tags, twice the depth. A statement is \
     right where the rate follows the station that it names by at least 90 % of what it follows the \
-    one it follows most; `unknown` is not right. What parity costs is what the members spend on it, \
-    so `parity` counts as they do. Gains that statements predict are not compared here.";
+    one it follows most; `unknown` is not right. What parity costs is what the members spend on \
+    it, so `parity` counts as they do. Gains that statements predict are not compared here.";
 
 fn report(
     args: &Args,
@@ -203,8 +203,8 @@ fn report(
         ),
     ];
     let how = format!(
-        "Made by `cargo xtask bench-limits --seed {}`. {HOW}\n\nNamed, over the truth:\n\n{}\nWrong:\
-         \n\n{}",
+        "Made by `cargo xtask bench-limits --seed {}`. {HOW}\n\nNamed, over the truth:\n\n{}\n\
+         Wrong:\n\n{}",
         args.seed,
         confusion(cases),
         mistakes(cases)

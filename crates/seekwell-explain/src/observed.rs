@@ -5,7 +5,7 @@ use crate::look::{FASTEST_ROTATING_NS, ONE_READ, SLOWEST_FLASH_NS, is_honest, te
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::{Device, Evidence, Fact, Inspection, TargetKind};
 use seekwell_io::workload::{Pace, Pattern};
-use seekwell_runs::limits::{PhaseLimit, Station};
+use seekwell_runs::limits::{Confidence, PhaseLimit, Station};
 use seekwell_runs::{Engine, Medium, Phase, PhaseId, Repeat, Study};
 use std::cmp::Ordering;
 
@@ -187,9 +187,10 @@ impl<'a> Observed<'a> {
         (most >= Repeat::OTHERS_MATTER).then_some(most / 100.0)
     }
 
-    /// Of the phases that this station limits, the statement on the one that is fastest.
+    /// Of the phases that this station limits, by more than a guess, the statement on the fastest.
     pub(crate) fn limited_by(&self, station: Station) -> Option<&'a PhaseLimit> {
-        let those = self.limits.iter().filter(|limit| limit.by == station);
+        let is_known = |l: &&PhaseLimit| l.by == station && l.confidence > Confidence::Possible;
+        let those = self.limits.iter().filter(is_known);
         those.max_by(|a, b| a.measured.partial_cmp(&b.measured).unwrap_or(Ordering::Equal))
     }
 

@@ -70,9 +70,10 @@ fn link(disk: &Device) -> Option<Ceiling> {
     Some(bytes(Station::Link, format!("{kind} link at {}", link.words), link.bytes_per_s, from))
 }
 
-/// The transfer mode of a disk on a parallel cable; a SATA link has one in name only.
+/// The transfer mode of a disk on a parallel cable; a SATA disk has one in name only.
 fn mode(disk: &Device) -> Option<Ceiling> {
-    let ata = disk.detail.ata.as_ref().filter(|ata| ata.link_speed.is_none())?;
+    let is_serial = disk.detail.identify.as_ref().is_some_and(|identify| identify.value.sata);
+    let ata = disk.detail.ata.as_ref().filter(|ata| ata.link_speed.is_none() && !is_serial)?;
     let mode = ata.transfer_mode.as_ref()?;
     let (name, rate) = mode_rate(&mode.value)?;
     Some(bytes(Station::TransferMode, name, rate, &mode.from))

@@ -36,8 +36,11 @@ pub fn mechanics<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     Some(Said::new(Station::Mechanics, sure).seen(seen, &point.phase.name))
 }
 
+/// Whether a cache took the writes, and did not have to wait until it had room.
 fn is_cached(one: &Point<'_>, writes: &Point<'_>) -> bool {
-    writes.requests_per_s > 20.0 * one.requests_per_s
+    let of = |what: &str| writes.phase.median(&format!("write.latency_ns_{what}"));
+    let stalls = of("mean").zip(of("p50")).is_some_and(|(mean, p50)| mean > 2.0 * p50);
+    writes.requests_per_s > 20.0 * one.requests_per_s && !stalls
 }
 
 /// One commit after the other: its write, and the flush that it waits for.
@@ -277,15 +280,25 @@ fn of_flash<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
         let said = Said::likely(Station::Controller).seen(seen, &twin.phase.name);
         return Some(said.named("the controller or the drive's firmware"));
     }
-    // Small writes go to a buffer, and wait for flash only where that is full: then they bring as
-    // many bytes as large ones do.
-    let most = best_large(run, point).filter(|most| point.bytes_per_s > 0.85 * most.bytes_per_s);
     let (by, or) = match point.op {
-        Op::Write if most.is_none() => (Station::Controller, Station::Flash),
+        Op::Write if !fills_flash(run, point) => (Station::Controller, Station::Flash),
         Op::Read | Op::Write | Op::Mixed => (Station::Flash, Station::Controller),
     };
     let said = Said::possible(by).seen("the rate does not grow with depth", from);
     Some(said.or(or, command(run, "--bs=512,4k,16k")))
+}
+
+/// Whether small writes wait for flash. They go to a buffer first, each in the same time, and wait
+/// only where that is full: some of them long, or as many bytes as large ones bring.
+fn fills_flash(run: &Run<'_>, point: &Point<'_>) -> bool {
+    let of = |what: &str| point.phase.median(&format!("write.latency_ns_{what}"));
+    let (Some(mean), Some(p50), Some(p99)) = (of("mean"), of("p50"), of("p99")) else {
+        return false;
+    };
+    let is_even = near(mean, p50, 0.02) && near(p99, p50, 0.02);
+    let most = best_large(run, point).map(|most| point.bytes_per_s / most.bytes_per_s);
+    let as_large = most.is_some_and(|share| (0.85..1.05).contains(&share));
+    p99 > 3.0 * p50 || as_large && !(is_even && point.depth == 1)
 }
 
 /// Members that seek, and parity that is read and written beside the data.
