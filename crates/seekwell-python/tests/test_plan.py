@@ -11,7 +11,7 @@ JOB = seekwell.Job(rw="randread", iodepth=16, rate_iops=4000)
 
 def test_a_plan_says_what_each_machine_bears_in_threads_and_in_processes():
     rows = seekwell.plan(MACHINES, JOB, {"p99": "5ms"}, requests=2000)
-    assert [row["machine"] for row in rows] == ["sata-ssd.toml", "nvme-ssd.toml"]
+    assert [row["machine"] for row in rows] == ["sata-ssd", "nvme-ssd"]
     slow, fast = (row["most"]["factor"] for row in rows)
     assert all(row["given"]["holds"] for row in rows) and fast > slow
     for row in rows:

@@ -330,7 +330,7 @@ fn of_array<'r>(run: &'r Run<'r>, point: &Point<'_>, level: &str) -> Option<Said
         let seen = format!("{seen}, the same");
         return Some(Said::likely(Station::Bus).at(bus).seen(seen, &twin.phase.name));
     }
-    let is_near = point.is_large() && point.bytes_per_s > 0.35 * bus.rate;
+    let is_near = point.is_large() && (0.35..1.05).contains(&(point.bytes_per_s / bus.rate));
     let said = Said::possible(Station::Bus).at(bus).seen(seen, &twin.phase.name);
     is_near.then(|| said.or(Station::Medium, command(run, "--rw=read --iodepth=32")))
 }
