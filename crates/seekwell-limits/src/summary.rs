@@ -3,6 +3,7 @@
 use crate::Run;
 use crate::point::{Op, Point};
 use seekwell_io::units::{bytes_per_s, requests_per_s, whole_percent};
+use seekwell_runs::PhaseId;
 use seekwell_runs::limits::{Confidence, Next, PhaseLimit, Station};
 
 pub fn sentences(run: &Run<'_>, limits: &[PhaseLimit]) -> Vec<String> {
@@ -27,7 +28,10 @@ pub fn sentences(run: &Run<'_>, limits: &[PhaseLimit]) -> Vec<String> {
         }
     }
     if out.is_empty() {
-        out.extend(limits.iter().find(|l| l.measured.is_some()).map(alone));
+        let measured = || limits.iter().filter(|l| l.measured.is_some());
+        // The cache's own phase is of no device.
+        let of_device = measured().find(|l| l.phase != PhaseId::CachedRead.to_string());
+        out.extend(of_device.or_else(|| measured().next()).map(alone));
     }
     out
 }
@@ -87,7 +91,10 @@ fn alone(limit: &PhaseLimit) -> String {
             let why = limit.evidence.first().map_or("nothing tells", |e| e.seen.as_str());
             format!("What limits {} is not known: {why}.", limit.phase)
         }
-        Station::Pace => format!("The device kept up with {}.", limit.phase),
+        Station::Memory => {
+            "The page cache answered: what limits the device cannot be told.".to_owned()
+        }
+        Station::Pace => "The device kept up with the load.".to_owned(),
         _ => format!("{}: {} {}.", limit.phase, verb(limit), limit.name),
     }
 }

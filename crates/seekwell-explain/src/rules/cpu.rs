@@ -4,7 +4,7 @@ use crate::look::main_rate;
 use crate::words::{evidence, fact, ns, per_s, quote};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_runs::PhaseId;
-use seekwell_runs::limits::{PhaseLimit, Station};
+use seekwell_runs::limits::{Confidence, PhaseLimit, Station};
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: LIMIT,
@@ -25,7 +25,10 @@ fn limit(input: &Observed<'_>) -> Option<Found> {
     let (phase, rate) = rated
         .filter_map(|p| Some((p, main_rate(p)?.1.median)))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let by_processor = |l: &&PhaseLimit| l.by == Station::Processor && l.phase == phase.name;
+    let by_processor = |l: &&PhaseLimit| {
+        let shown = (l.by, l.confidence) == (Station::Processor, Confidence::Shown);
+        shown && l.phase == phase.name
+    };
     let limit = input.limits.iter().find(by_processor)?;
     let mut proof = vec![evidence(format!("the highest rate: {}", per_s(rate)), &phase.name)];
     proof.extend(limit.evidence.iter().cloned());

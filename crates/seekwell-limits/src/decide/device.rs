@@ -253,7 +253,11 @@ fn of_flash<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
             let same = other.op == point.op && other.phase.name != point.phase.name;
             same && other.is_large() && near(other.bytes_per_s, point.bytes_per_s, 0.1)
         });
+        let is_alone = run.points.iter().filter(|p| p.is_large()).count() < 2;
         let Some(other) = other else {
+            if is_alone {
+                return None;
+            }
             let seen = "large requests, and no link that is full";
             let said = Said::possible(Station::Flash).seen(seen, from);
             return Some(said.or(Station::Latency, command(run, "--bs=1m --iodepth=32")));

@@ -6,6 +6,7 @@ use crate::ceilings::usual;
 use crate::curve::near;
 use crate::point::{Op, Point};
 use crate::words::command;
+use seekwell_inspect::DeviceKind;
 use seekwell_io::units::{bytes_per_s, requests_per_s, whole_percent};
 use seekwell_runs::limits::{Ceiling, Confidence, Station, Unit};
 use seekwell_runs::{FastCause, Phase, Study};
@@ -53,6 +54,15 @@ pub fn group_limit<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> 
             && (usual(ceiling)..1.1).contains(&share)
     })?;
     Some(Said::shown(Station::Throttle).at(reached))
+}
+
+/// Whoever reads or writes compressed memory does the work.
+pub fn compressed_memory<'r>(run: &'r Run<'r>, _: &Point<'_>) -> Option<Said<'r>> {
+    let device = run.document.inspection.device.as_ref()?;
+    let is_zram = device.kind == DeviceKind::Zram;
+    let said =
+        || Said::likely(Station::Processor).seen("a disk in compressed memory", &device.name);
+    is_zram.then(said)
 }
 
 /// A break in time: what was saved up is spent.
