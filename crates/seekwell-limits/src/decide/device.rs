@@ -334,6 +334,11 @@ fn of_array<'r>(run: &'r Run<'r>, point: &Point<'_>, level: &str) -> Option<Said
         let seen = format!("{seen}, the same");
         return Some(Said::likely(Station::Bus).at(bus).seen(seen, &twin.phase.name));
     }
+    if point.op == Op::Write && point.bytes_per_s > 1.05 * bus.rate {
+        let said = Said::possible(Station::WriteCache).named("the cache of the array");
+        let said = said.seen(format!("more than {} carries", bus.name), &bus.from);
+        return Some(said.or(Station::Bus, command(run, "--suite sustained")));
+    }
     let is_near = point.is_large() && (0.35..1.05).contains(&(point.bytes_per_s / bus.rate));
     let said = Said::possible(Station::Bus).at(bus).seen(seen, &twin.phase.name);
     is_near.then(|| said.or(Station::Medium, command(run, "--rw=read --iodepth=32")))
