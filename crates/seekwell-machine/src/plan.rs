@@ -4,9 +4,14 @@
 //! highest step at which a machine keeps every limit is found by galloping away from the load as
 //! given and halving what is left. A machine that keeps all limits at a load is taken to keep them
 //! at every lower one. Nothing is measured in real time, so equal arguments give equal results.
+//!
+//! What breaks first is shown as [`crate::what_if`] shows what limits a load: the load that breaks
+//! a machine is put on machines of which each station in turn is faster, and the one that helps the
+//! broken limit most is named.
 
-use crate::Model;
 use crate::sweep::{on_threads, run, within};
+use crate::what_if::{DEEPER, FASTER};
+use crate::{Model, Station};
 use seekwell_io::engine::EngineError;
 use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::FailureKind;
@@ -29,6 +34,8 @@ const DEPTHS: RangeInclusive<i32> = 1..=4096;
 const TRACE_DEPTH: u32 = 1024;
 /// A machine that completes less than this share of the requests that arrive has a growing queue.
 const KEEPS_UP: f64 = 0.95;
+/// A station of whose speed a figure follows less than this share limits nothing.
+const LEAST_SHARE: f64 = 0.1;
 
 /// What is asked of the machines.
 #[derive(Debug, Clone, Copy)]
@@ -141,8 +148,23 @@ pub struct Planned {
     pub most: Option<Trial>,
     /// Under the next higher load, at which it does not; `None` where it bears the highest tried.
     pub breaks: Option<Trial>,
+    /// What breaks first: the station that holds the limit broken there; `None` where none does,
+    /// and where nothing breaks.
+    pub limited_by: Option<Relief>,
     /// Under every load that was tried, ascending.
     pub trials: Vec<Trial>,
+}
+
+/// What a faster station does for a limit that is not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Relief {
+    /// Which.
+    #[serde(rename = "by")]
+    pub station: Station,
+    /// How many times as fast, as large, or as deep it is made.
+    pub factor: f64,
+    /// How many times as good the figure becomes: as short a time, or as high a rate.
+    pub gain: f64,
 }
 
 /// Why nothing could be planned.
@@ -200,9 +222,50 @@ fn search(
     };
     let given = find(Some(start)).ok_or(PlanError::Empty)?;
     let (most, breaks) = (find(held), find(broken));
+    let limited_by = match broken.zip(breaks.as_ref()) {
+        Some((step, breaks)) => relief(model, load, step, breaks, limits, seed)?,
+        None => None,
+    };
     tried.sort_by_key(|(step, _)| *step);
     let trials = tried.into_iter().map(|(_, trial)| trial).collect();
-    Ok(Planned { given, most, breaks, trials })
+    Ok(Planned { given, most, breaks, limited_by, trials })
+}
+
+/// The station that, made faster, helps what `breaks` at a step most.
+fn relief(
+    model: &Model,
+    load: Load<'_>,
+    step: i32,
+    breaks: &Trial,
+    limits: &[Limit],
+    seed: u64,
+) -> Result<Option<Relief>, PlanError> {
+    let kept = |n: &usize| limits[*n].kept(breaks.figures[*n].value);
+    let broken = (0..limits.len()).find(|n| !kept(n));
+    let goodness = |trial: &Trial| match broken {
+        // It kept the limits, but not up with the load.
+        None => trial.requests_per_s,
+        Some(n) if limits[n].figure == Figure::PerSecond => trial.figures[n].value,
+        Some(n) => 1.0 / trial.figures[n].value,
+    };
+    let faster = |station| if station == Station::Tags { DEEPER } else { FASTER };
+    let mut most: Option<Relief> = None;
+    for (by, other) in model.faster_each(faster) {
+        let trial = attempt(&other, load, step, limits, seed)?;
+        let gain = goodness(&trial) / goodness(breaks);
+        let found = Relief { station: by.station, factor: by.factor, gain };
+        if found.share() > most.map_or(LEAST_SHARE, |most| most.share()) {
+            most = Some(found);
+        }
+    }
+    Ok(most)
+}
+
+impl Relief {
+    /// How much of the factor the figure follows.
+    fn share(self) -> f64 {
+        self.gain.ln() / self.factor.ln()
+    }
 }
 
 /// The last step that holds and the first that does not; both are among those asked for.

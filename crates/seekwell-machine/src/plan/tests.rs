@@ -111,3 +111,28 @@ fn any_number_of_threads_plans_the_same() {
     assert!(factors.is_sorted() && one[0].trials.contains(&one[0].given), "{factors:?}");
     assert!(with(2) == one && with(4) == one);
 }
+
+#[test]
+fn what_breaks_first_is_the_station_whose_speed_helps_the_broken_limit() {
+    let text = crate::library::machine("sata-ssd").expect("ships");
+    let slow = [("link.speed".to_owned(), "1.5Gbps".to_owned())];
+    let slow = Model::read("sata-ssd", text, &slow, &Shelf::default()).expect("is right");
+    let open = Pace::Open { requests_per_s: 100.0, poisson: true, depth: 256 };
+    let reads = |bytes| Workload {
+        pace: open,
+        ..Workload::closed(Pattern::Random, 100, bytes, 1, 1 << 30)
+    };
+    let large = reads(1 << 20);
+    let load = Load::Job { workload: &large, requests: 2_000 };
+    let found = planned(&slow, load, &[limit(Figure::Quantile(0.99), 50e6)]);
+    let relief = found.limited_by.expect("breaks");
+    assert_eq!(relief.station, Station::Link, "{relief:?}");
+    assert!(relief.gain > 1.05 && relief.factor == FASTER, "{relief:?}");
+
+    let volume = crate::library::machine("volume-gp3").expect("ships");
+    let volume = Model::read("volume-gp3", volume, &[], &Shelf::default()).expect("is right");
+    let small = reads(4096);
+    let load = Load::Job { workload: &small, requests: 20_000 };
+    let found = planned(&volume, load, &[limit(Figure::Mean, 50e6)]);
+    assert_eq!(found.limited_by.map(|r| r.station), Some(Station::Throttle), "{found:?}");
+}

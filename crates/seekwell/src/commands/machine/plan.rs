@@ -87,7 +87,7 @@ fn table(args: &Plan, names: &[String], rows: &[PlanRow]) -> (Vec<&'static str>,
     let none = || "–".to_owned();
     let mut header = vec!["machine", "holds"];
     header.extend(args.limit.iter().map(|limit| limit.figure.name()));
-    header.extend(["highest load", "requests/s there", "breaks at"]);
+    header.extend(["highest load", "requests/s there", "breaks at", "limited by"]);
     let priced = rows.iter().any(|row| row.price.is_some());
     header.extend(priced.then_some("price of 1,000/s"));
     let fitted = rows.iter().any(|row| row.model_error_percent.is_some());
@@ -101,6 +101,8 @@ fn table(args: &Plan, names: &[String], rows: &[PlanRow]) -> (Vec<&'static str>,
         cells.push(most.map_or_else(|| "none tried".to_owned(), load));
         cells.push(most.map_or_else(none, |trial| iops(trial.requests_per_s)));
         cells.push(breaks.map_or_else(|| "none tried".to_owned(), load));
+        let by = planned.limited_by.map(|relief| relief.station.name().replace('_', " "));
+        cells.push(by.unwrap_or_else(none));
         if priced {
             cells.push(row.price_per_1000_per_s.map_or_else(none, |p| format!("{p:.2}")));
         }
