@@ -8,6 +8,7 @@ use crate::resume::changes;
 use crate::steady::{SHORTEST_JUDGED, judge};
 use seekwell_inspect::diff::Change;
 use seekwell_runs::Repeat;
+use seekwell_runs::limits::PhaseLimit;
 use seekwell_stats::{
     Arm, BLOCKS_PILOT, Block, Estimate, Gate, Interval, METHOD, Pair, Severity, Traffic, Verdict,
     estimate, gates, holm, percent, signed, verdict,
@@ -70,12 +71,30 @@ pub fn conclude(document: &Document) -> Conclusion {
         method: METHOD.to_owned(),
         decision,
         sentence,
+        limit: limit(document, decision),
         verdict,
         estimate: estimate(&whole),
         d,
         checks,
         exploratory: exploratory(document),
         claim_holds,
+    }
+}
+
+/// What limited the arms, where all runs of each say the same.
+fn limit(document: &Document, decision: Decision) -> Option<String> {
+    let of = |arm: Arm| {
+        let mut all = document.runs.iter().filter(|r| r.arm == arm).map(|r| r.limit.as_ref());
+        let first = all.next()??;
+        let same = |limit: Option<&PhaseLimit>| limit.is_some_and(|limit| limit.by == first.by);
+        (first.is_known() && all.all(same)).then_some((first.by, first.name.as_str()))
+    };
+    let ((a, before), (b, after)) = (of(Arm::A)?, of(Arm::B)?);
+    match a == b {
+        _ if decision == Decision::Invalid => None,
+        true if before == after => Some(format!("Both arms are limited by {after}.")),
+        true => Some(format!("A is limited by {before}, B by {after}.")),
+        false => Some(format!("The change moved the limit from {before} to {after}.")),
     }
 }
 

@@ -59,6 +59,9 @@ pub struct Conclusion {
     pub decision: Decision,
     /// The answer in a sentence.
     pub sentence: String,
+    /// What limited the arms, in a sentence, where that is known of both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
     /// The verdict of the numbers; absent where a gate that closed leaves no room for one.
     pub verdict: Option<Verdict>,
     /// The numbers under it, as log ratios of B to A.

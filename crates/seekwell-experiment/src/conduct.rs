@@ -166,6 +166,7 @@ fn one(document: &Document, rig: &mut dyn Rig, slot: Slot, stop: &AtomicBool) ->
         values: BTreeMap::new(),
         course: Vec::new(),
         condition: Condition::default(),
+        limit: None,
         failed: 0,
         invalid: None,
     };
@@ -187,6 +188,7 @@ fn one(document: &Document, rig: &mut dyn Rig, slot: Slot, stop: &AtomicBool) ->
             run.failed = m.failed;
             run.course = course(&m.series, m.elapsed);
             run.invalid = repeat.invalid.as_ref().map(ToString::to_string);
+            run.limit = rig.limit(arm, &workload, &repeat);
             run.values = metrics(&[repeat]).into_iter().map(|(n, s)| (n, s.median)).collect();
         }
     }

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use seekwell_inspect::Inspection;
 use seekwell_io::units::Nanos;
 use seekwell_runs::Tool;
+use seekwell_runs::limits::PhaseLimit;
 use seekwell_stats::{Arm, Claim};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -121,6 +122,9 @@ pub struct Run {
     /// The machine's own condition after it, and whether that had spoilt it.
     #[serde(default)]
     pub condition: Condition,
+    /// What limited it, as far as one run tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<PhaseLimit>,
     pub failed: u64,
     /// Why it gives no numbers.
     pub invalid: Option<String>,

@@ -6,6 +6,8 @@ use seekwell_checkup::{ExecuteError, Execution};
 use seekwell_inspect::Inspection;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
+use seekwell_runs::Repeat;
+use seekwell_runs::limits::PhaseLimit;
 use seekwell_stats::Arm;
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +82,11 @@ pub trait Rig {
     /// The machine's own condition, asked for just before and just after each run.
     fn condition(&mut self) -> Condition {
         Condition::default()
+    }
+
+    /// What limited a run of an arm that is still applied.
+    fn limit(&mut self, _: &ArmSpec, _: &Workload, _: &Repeat) -> Option<PhaseLimit> {
+        None
     }
 
     /// Whether the arm was applied to the end of the run, asked for after it.

@@ -13,7 +13,12 @@ pub fn result(document: &Document, width: usize) -> String {
     let width = width.clamp(40, 120);
     let mut out = String::new();
     match &document.conclusion {
-        Some(conclusion) => wrapped(&mut out, "", &sentence(document, conclusion), width),
+        Some(conclusion) => {
+            wrapped(&mut out, "", &sentence(document, conclusion), width);
+            if let Some(limit) = &conclusion.limit {
+                wrapped(&mut out, "", limit, width);
+            }
+        }
         None => wrapped(&mut out, "", &unfinished(document), width),
     }
     for left in &document.not_restored {

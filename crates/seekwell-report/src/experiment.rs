@@ -20,11 +20,12 @@ pub(crate) fn sheet(document: &Document, state: Option<&str>) -> Sheet {
         Some(conclusion) => capital(&format!("{}.", clean(&conclusion.sentence))),
         None => clean(&text::unfinished(document)),
     };
+    let limit = conclusion.and_then(|conclusion| conclusion.limit.as_deref()).map(clean);
     let setup = differences(a, b);
     let none = "Nothing: both arms are the same.".to_owned();
     Sheet {
         heading,
-        verdict: vec![verdict],
+        verdict: [verdict].into_iter().chain(limit).collect(),
         claim: claim(document),
         banners: banners(document, state),
         facts: facts(document, [&label_a, &label_b]),

@@ -178,6 +178,13 @@ pub struct PhaseLimit {
     pub bytes_per_s: Option<f64>,
 }
 
+impl PhaseLimit {
+    /// Whether more than a guess says what limits it.
+    pub fn is_known(&self) -> bool {
+        self.by != Station::Unknown && self.confidence > Confidence::Possible
+    }
+}
+
 /// What would be the limit if the first were gone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Next {

@@ -4,7 +4,7 @@
 use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
 use seekwell_io::request::Op;
 use seekwell_io::workload::{Discards, Pace, Pattern, Workload};
-use seekwell_runs::limits::{Confidence, PhaseLimit, Station};
+use seekwell_runs::limits::PhaseLimit;
 use seekwell_runs::{Medium, Phase, Replay, ReplayMode, RunDocument, SuiteStep, Work};
 use std::collections::BTreeMap;
 
@@ -47,14 +47,9 @@ pub fn values(run: &RunDocument) -> RunValues {
         about,
         inspection: Some(Box::new(run.inspection.clone())),
         groups,
-        limits: run.limits.iter().filter(is_known).map(limited).collect(),
+        limits: run.limits.iter().filter(|limit| limit.is_known()).map(limited).collect(),
         left_out,
     }
-}
-
-/// Whether more than a guess says what limits a phase.
-fn is_known(limit: &&PhaseLimit) -> bool {
-    limit.by != Station::Unknown && limit.confidence > Confidence::Possible
 }
 
 fn limited(limit: &PhaseLimit) -> (String, String) {

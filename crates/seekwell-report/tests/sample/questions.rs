@@ -122,6 +122,7 @@ fn run(design: &Design, index: u32, effect: f64) -> Run {
         values,
         course: Vec::new(),
         condition: seekwell_experiment::Condition::default(),
+        limit: None,
         failed: 0,
         invalid: None,
     }

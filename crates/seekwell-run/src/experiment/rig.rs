@@ -6,7 +6,7 @@ use crate::bench::on_model;
 use crate::{Host, RealExecutor, described, is_modelled, look, model};
 use jiff::Timestamp;
 use rustix::io::Errno;
-use seekwell_checkup::{ExecuteError, Execution, Executor};
+use seekwell_checkup::{ExecuteError, Execution, Executor, metrics};
 use seekwell_experiment::{
     Applied, ArmSpec, Condition, Document, NotRestored, PrepareError, Region, Rig,
 };
@@ -14,6 +14,8 @@ use seekwell_inspect::Inspection;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
+use seekwell_runs::limits::PhaseLimit;
+use seekwell_runs::{self as runs, Phase, Repeat, RunDocument, RunKind, Tool, Work};
 use seekwell_stats::Arm;
 use seekwell_sys::thread::start;
 use seekwell_sys::{View, path_text};
@@ -64,6 +66,13 @@ impl ThisMachine<'_> {
             both += on_model(&workload, |piece| self.run(arm, piece))?;
         }
         Ok(Nanos(both.0 / 2))
+    }
+
+    const fn engine_of(&self, arm: &ArmSpec) -> Engine {
+        match arm.job.engine {
+            Engine::Auto => self.engine,
+            named => named,
+        }
     }
 
     fn stopped(&self) -> bool {
@@ -162,11 +171,7 @@ impl Rig for ThisMachine<'_> {
     }
 
     fn run(&mut self, arm: &ArmSpec, workload: &Workload) -> Result<Execution, ExecuteError> {
-        let engine = match arm.job.engine {
-            Engine::Auto => self.engine,
-            named => named,
-        };
-        self.executor.issue_by(engine, arm.job.tags());
+        self.executor.issue_by(self.engine_of(arm), arm.job.tags());
         if is_modelled(&self.target) {
             let gone = |_| ExecuteError::OpenFailed {
                 path: path_text(&self.target),
@@ -190,6 +195,27 @@ impl Rig for ThisMachine<'_> {
             now.counts.extend(all.map(|(what, n)| (format!("{what} of {name}"), n)));
         }
         now
+    }
+
+    fn limit(&mut self, arm: &ArmSpec, workload: &Workload, repeat: &Repeat) -> Option<PhaseLimit> {
+        let mut inspection =
+            look(self.host.view, &self.target).unwrap_or_else(|_| self.seen.clone());
+        let modelled = is_modelled(&self.target);
+        if modelled {
+            let model = model(&self.target, &arm.pairs()).ok();
+            inspection.device = model.as_ref().and_then(described::device);
+        }
+        let mut phase = Phase::new("run", "run", Work::Drawn(workload.clone()));
+        phase.metrics = metrics(std::slice::from_ref(repeat));
+        phase.repeats.push(repeat.clone());
+        let name = if modelled { "model" } else { self.engine_of(arm).issuer() };
+        let engine =
+            runs::Engine { name: name.to_owned(), notice: None, cost_ns_per_request: None };
+        let tool = Tool { version: String::new(), git_commit: None };
+        let (kind, at, made_by) = (RunKind::Bench, self.timestamp(), (tool, engine));
+        let mut one = RunDocument::new(RunDocument::NOT_KEPT, kind, at, made_by, inspection);
+        (one.modelled, one.phases) = (modelled, vec![phase]);
+        seekwell_limits::judge(&one).limits.pop()
     }
 
     fn verify(&mut self) -> Result<(), String> {

@@ -49,7 +49,7 @@ pub fn run(args: &Experiment, context: &Context) -> Ended {
 
 fn asked(args: &Experiment) -> Result<Document, CommandError> {
     let target = match args.on.as_deref().unwrap_or(Path::new("")) {
-        on if on == Path::new("null") => path_text(on),
+        on if on == Path::new("null") || is_modelled(on) && !on.exists() => path_text(on),
         // Kept absolute: an experiment may be resumed from another directory.
         on => path_text(&std::path::absolute(on).unwrap_or_else(|_| on.to_path_buf())),
     };

@@ -344,3 +344,23 @@ fn what_makes_no_sense_is_refused_before_anything_is_kept() {
     experiment(home.path(), &[]).ends(2);
     assert!(!home.path().join("experiments").exists());
 }
+
+#[test]
+fn an_experiment_tells_what_limits_its_arms_and_where_the_limit_moved() {
+    let home = home();
+    let told = |a: &str, b: &str| {
+        let load = ["--on", "sata-ssd", "--rw=read", "--bs=1M", "--iodepth=8"];
+        let arms = ["--pairs", "--blocks=8", "--json", "--a", a, "--b", b];
+        let ran = experiment(home.path(), &[&load[..], &arms].concat());
+        let document: Value = serde_json::from_str(&ran.ends(0).out).unwrap();
+        assert_eq!(document["target"], "sata-ssd");
+        assert!(document["runs"][0]["limit"]["evidence"].is_array());
+        document["conclusion"]["limit"].as_str().unwrap_or_default().to_owned()
+    };
+    assert_eq!(
+        told("link.speed=1.5Gbps", "link.speed=3.0Gbps"),
+        "A is limited by the SATA link at 1.5 Gbps, B by the SATA link at 3.0 Gbps."
+    );
+    let both = "Both arms are limited by the SATA link at 6.0 Gbps.";
+    assert_eq!(told("iodepth=16", "iodepth=32"), both);
+}
