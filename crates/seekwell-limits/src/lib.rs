@@ -13,11 +13,13 @@
 mod ceilings;
 mod curve;
 mod decide;
+mod now;
 mod point;
 mod summary;
 mod words;
 
 pub use ceilings::declared;
+pub use now::{Doing, Moved, Now, now};
 
 use point::Point;
 use seekwell_inspect::{Device, Fact, TargetKind};

@@ -1,6 +1,7 @@
 //! What one interval showed: `seekwell/top/1`.
 
 use seekwell_io::request::Op;
+use seekwell_runs::limits::Station;
 use seekwell_trace::stats::document::{Latency, Span};
 use serde::Serialize;
 
@@ -60,6 +61,8 @@ pub struct Disk {
     pub outstanding: u64,
     /// How long the oldest of them has been outstanding.
     pub oldest_ns: Option<u64>,
+    /// What limits it; `None` where it did nothing, and where it could not be looked at.
+    pub limit: Option<Limit>,
     /// Who moved or waited most, by bytes.
     pub processes: Vec<Process>,
 }
@@ -74,6 +77,17 @@ impl Disk {
     pub fn latency(&self, span: Span) -> Option<&Latency> {
         self.latencies.iter().find(|latency| latency.span == span)
     }
+}
+
+/// What limits a disk, as far as its counters tell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Limit {
+    /// The station that is full, or why none is.
+    pub by: Station,
+    /// What it is here.
+    pub name: String,
+    /// What is used of a declared rate.
+    pub share: Option<f64>,
 }
 
 /// Requests of one operation.

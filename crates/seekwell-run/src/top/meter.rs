@@ -272,6 +272,7 @@ impl Sums {
             busy_share: busy as f64 / length,
             outstanding,
             oldest_ns,
+            limit: None,
             processes: Vec::new(),
         }
     }

@@ -3,15 +3,20 @@
 mod document;
 mod meter;
 
-pub use document::{Bins, Disk, Flow, Interval, Process, Seen};
+pub use document::{Bins, Disk, Flow, Interval, Limit, Process, Seen};
 pub use meter::Meter;
 
 use crate::record::{RecordError, Slow, Slowest, wall};
+use seekwell_inspect::{Inspection, Target, inspect};
+use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
+use seekwell_limits::{Doing, Moved, Now, now};
 use seekwell_sys::View;
 use seekwell_trace::capture::{Recording, Watch};
 use seekwell_trace::record::Record;
 use seekwell_trace::source::TraceSource;
+use std::collections::HashMap;
+use std::path::Path;
 
 /// What is to be seen.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +47,8 @@ pub struct Top<'v> {
     view: &'v dyn View,
     meter: Meter,
     slowest: Option<Slowest>,
+    /// How each disk is attached, once it had requests.
+    inspected: HashMap<String, Option<Inspection>>,
     interval: Nanos,
     due: Nanos,
     until: Nanos,
@@ -64,6 +71,7 @@ impl<'v> Top<'v> {
                 .time
                 .map_or(Nanos(u64::MAX), |time| Nanos(begun.0.saturating_add(time.0))),
             records: Vec::new(),
+            inspected: HashMap::new(),
             recording,
         }
     }
@@ -91,15 +99,38 @@ impl<'v> Top<'v> {
         let passed = known.since(self.due).0 / self.interval.0 + 1;
         self.due = Nanos(self.due.0.saturating_add(passed.saturating_mul(self.interval.0)));
         let interval_s = known.since(self.meter.begun()).as_secs_f64();
-        let (lost_events, devices) = self.meter.end(
+        let (lost_events, mut devices) = self.meter.end(
             known,
             self.recording.outstanding(),
             self.watch.lost_events(),
             self.recording.tables(),
             self.view,
         );
+        for disk in &mut devices {
+            disk.limit = self.limit(disk);
+        }
         let zero = self.recording.about().unix_ns_at_zero.unwrap_or(0);
         let time = format!("{:.3}", wall(zero, known));
         Interval { schema: "seekwell/top/1", time, interval_s, lost_events, devices }
+    }
+
+    /// What limits a disk. One that does nothing may hang, and is not touched.
+    fn limit(&mut self, disk: &Disk) -> Option<Limit> {
+        if disk.requests == 0 {
+            return None;
+        }
+        let inspected = self.inspected.entry(disk.device.clone()).or_insert_with(|| {
+            let target = Target::resolve(self.view, Path::new("/dev").join(&disk.device)).ok()?;
+            Some(inspect(self.view, &target))
+        });
+        let moved = |op| {
+            let flow = disk.flow(op).map(|flow| (flow.requests_per_s, flow.bytes_per_s));
+            let (requests_per_s, bytes_per_s) = flow.unwrap_or_default();
+            Moved { requests_per_s, bytes_per_s }
+        };
+        let (depth, busy) = (disk.depth_mean, disk.busy_share);
+        let doing = Doing { read: moved(Op::Read), write: moved(Op::Write), depth, busy };
+        let Now { by, name, share } = now(inspected.as_ref()?, &doing)?;
+        Some(Limit { by, name, share })
     }
 }

@@ -92,6 +92,7 @@ fn every_key_of_an_experiment_is_described() {
     rich.runs[0].condition.temperatures.push(hot);
     let conclusion = rich.conclusion.as_mut().expect("a conclusion");
     conclusion.exploratory.push(other);
+    conclusion.limit = Some(text("Both arms are limited by latency."));
     let estimate = conclusion.estimate.as_mut().expect("an estimate");
     estimate.skew = Some(Skew { typical: 1.0, mean: 2.0 });
     let documents = [document.clone(), serde_json::to_value(&rich).unwrap()];

@@ -5,6 +5,7 @@ use seekwell_io::request::Op;
 use seekwell_io::units::{Nanos, iops, rate, three_digits, whole_percent};
 use seekwell_report::{clean, columns};
 use seekwell_run::top::{Disk, Interval, Process, Seen};
+use seekwell_runs::limits::Station;
 use seekwell_trace::stats::document::Span;
 
 /// Processes of a block that is printed.
@@ -31,7 +32,7 @@ const fn column(
     Column { head, width, rank, cell }
 }
 
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 12] = [
     column("seen", 5, 6, |disk| match disk.seen {
         Some(Seen::Requests) => "req".to_owned(),
         Some(Seen::Bios) => "bio".to_owned(),
@@ -42,14 +43,20 @@ const COLUMNS: [Column; 11] = [
     column("write", 6, 4, |disk| moved(disk, Op::Write)),
     column("p50", 7, 7, |disk| quantile(disk, |latency| latency.latency_ns_p50)),
     column("p99", 7, 2, |disk| quantile(disk, |latency| latency.latency_ns_p99)),
-    column("p99.9", 7, 10, |disk| quantile(disk, |latency| latency.latency_ns_p99_9)),
+    column("p99.9", 7, 11, |disk| quantile(disk, |latency| latency.latency_ns_p99_9)),
     column("max", 7, 5, |disk| quantile(disk, |latency| Some(latency.latency_ns_max))),
     column("queue", 7, 8, |disk| {
         let queue = disk.latency(Span::QueueToIssue);
         short(queue.map(|queue| queue.latency_ns_mean.round() as u64))
     }),
     column("depth", 6, 1, |disk| or_none(disk.depth_mean, three_digits)),
-    column("most", 6, 9, |disk| disk.depth_max.to_string()),
+    column("most", 6, 10, |disk| disk.depth_max.to_string()),
+    column("limit", 9, 9, |disk| {
+        let known = disk.limit.as_ref().filter(|limit| limit.by != Station::Unknown);
+        // Of `transfer_mode`, which is wider than its column, the first word.
+        let word = known.and_then(|limit| limit.by.name().split('_').next());
+        word.unwrap_or("-").to_owned()
+    }),
 ];
 
 fn or_none(value: f64, text: fn(f64) -> String) -> String {
@@ -132,6 +139,9 @@ fn fitting(room: usize) -> Vec<&'static Column> {
 /// What a row has no column for.
 fn notable(disk: &Disk) -> Option<String> {
     let mut words = Vec::new();
+    if let Some((limit, share)) = disk.limit.as_ref().and_then(|l| Some((l, l.share?))) {
+        words.push(format!("{} carries {}", limit.name, whole_percent(share)));
+    }
     if let Some(oldest) = disk.oldest_ns.map(Nanos).filter(|oldest| *oldest >= LONG) {
         words.push(format!("{} outstanding, the oldest for {oldest}", disk.outstanding));
     }

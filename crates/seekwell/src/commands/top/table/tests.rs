@@ -1,6 +1,6 @@
 use super::*;
 use seekwell_io::histogram::Histogram;
-use seekwell_run::top::Flow;
+use seekwell_run::top::{Flow, Limit};
 use seekwell_trace::stats::document::Latency;
 
 /// A disk with this rate and these response times.
@@ -31,6 +31,7 @@ fn disk(name: &str, per_s: f64, times_ns: &[u64]) -> Disk {
         busy_share: 1.0,
         outstanding: 0,
         oldest_ns: None,
+        limit: None,
         processes: vec![Process {
             process: "a-name-longer-than-its-column\u{1b}[2J".to_owned(),
             pid: 4_194_304,
@@ -50,14 +51,18 @@ fn interval(devices: Vec<Disk>) -> Interval {
 fn a_slow_and_a_fast_disk_have_their_columns_in_80_columns() {
     let mut hung = disk("sdb", 1.0, &[30_000_000_000]);
     (hung.outstanding, hung.oldest_ns) = (4, Some(12_300_000_000));
-    let shown = interval(vec![disk("nvme0n1", 2_000_000.0, &[2_000, 87_300, 1_250_000]), hung]);
+    let mut fast = disk("nvme0n1", 2_000_000.0, &[2_000, 87_300, 1_250_000]);
+    let name = "the PCIe link at 16 GT/s x4".to_owned();
+    fast.limit = Some(Limit { by: Station::Link, name, share: Some(0.93) });
+    let shown = interval(vec![fast, hung]);
     assert_eq!(
         lines(&shown, 80, None),
         [
             "2026-11-23 08:00:00 UTC  1.00 s  read and write in MB/s",
-            "disk      seen req/s  read write    p50    p99  p99.9    max  queue depth  most",
-            "nvme0n1    req 2.00M  4096  4096 87.6µs 1.25ms 1.25ms 1.25ms  446µs  66.7   128",
-            "sdb        req  1.00  0.00  0.00  30.0s  30.0s      -  30.0s  30.0s  0.00   128",
+            "disk      seen req/s  read write    p50    p99    max  queue depth    limit",
+            "nvme0n1    req 2.00M  4096  4096 87.6µs 1.25ms 1.25ms  446µs  66.7     link",
+            "  the PCIe link at 16 GT/s x4 carries 93 %",
+            "sdb        req  1.00  0.00  0.00  30.0s  30.0s  30.0s  30.0s  0.00        -",
             "  4 outstanding, the oldest for 12.3 s",
             "",
             "process              pid  disk          req/s    MB/s    wait  share",
