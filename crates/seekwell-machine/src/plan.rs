@@ -9,9 +9,9 @@
 //! a machine is put on machines of which each station in turn is faster, and the one that helps the
 //! broken limit most is named.
 
+use crate::Model;
 use crate::sweep::{on_threads, run, within};
-use crate::what_if::{DEEPER, FASTER};
-use crate::{Model, Station};
+use crate::what_if::{Relief, faster};
 use seekwell_io::engine::EngineError;
 use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::FailureKind;
@@ -34,8 +34,6 @@ const DEPTHS: RangeInclusive<i32> = 1..=4096;
 const TRACE_DEPTH: u32 = 1024;
 /// A machine that completes less than this share of the requests that arrive has a growing queue.
 const KEEPS_UP: f64 = 0.95;
-/// A station of whose speed a figure follows less than this share limits nothing.
-const LEAST_SHARE: f64 = 0.1;
 
 /// What is asked of the machines.
 #[derive(Debug, Clone, Copy)]
@@ -155,18 +153,6 @@ pub struct Planned {
     pub trials: Vec<Trial>,
 }
 
-/// What a faster station does for a limit that is not kept.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Relief {
-    /// Which.
-    #[serde(rename = "by")]
-    pub station: Station,
-    /// How many times as fast, as large, or as deep it is made.
-    pub factor: f64,
-    /// How many times as good the figure becomes: as short a time, or as high a rate.
-    pub gain: f64,
-}
-
 /// Why nothing could be planned.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
@@ -248,24 +234,12 @@ fn relief(
         Some(n) if limits[n].figure == Figure::PerSecond => trial.figures[n].value,
         Some(n) => 1.0 / trial.figures[n].value,
     };
-    let faster = |station| if station == Station::Tags { DEEPER } else { FASTER };
-    let mut most: Option<Relief> = None;
-    for (by, other) in model.faster_each(faster) {
-        let trial = attempt(&other, load, step, limits, seed)?;
-        let gain = goodness(&trial) / goodness(breaks);
-        let found = Relief { station: by.station, factor: by.factor, gain };
-        if found.share() > most.map_or(LEAST_SHARE, |most| most.share()) {
-            most = Some(found);
-        }
+    let base = goodness(breaks);
+    let mut found = Vec::new();
+    for (by, other) in faster(model) {
+        found.push((by, goodness(&attempt(&other, load, step, limits, seed)?) / base));
     }
-    Ok(most)
-}
-
-impl Relief {
-    /// How much of the factor the figure follows.
-    fn share(self) -> f64 {
-        self.gain.ln() / self.factor.ln()
-    }
+    Ok(Relief::most(found))
 }
 
 /// The last step that holds and the first that does not; both are among those asked for.

@@ -14,17 +14,21 @@ const BAR: f64 = 160.0;
 
 pub fn terminal(rows: &[Reproduced], width: usize) -> String {
     let mut out = String::new();
+    let is_limited = rows.iter().any(|row| row.limited_by.is_some());
     for (title, group) in groups(rows) {
         let cells = group.iter().map(|row| {
-            vec![
+            let mut cells = vec![
                 row.row.configuration.to_owned(),
                 figure(row.row.published),
                 row.modelled.map_or_else(|| "–".to_owned(), figure),
                 error(row),
                 mark(row),
-            ]
+            ];
+            cells.extend(is_limited.then(|| limit(row)));
+            cells
         });
-        let header = [title.as_str(), "published", "modelled", "error", ""];
+        let mut header = vec![title.as_str(), "published", "modelled", "error", ""];
+        header.extend(is_limited.then_some("limited by"));
         out += &table(&header, cells, width);
         for said in said_of(group) {
             out += &lines(&said, width, "    ");
@@ -38,8 +42,8 @@ pub fn terminal(rows: &[Reproduced], width: usize) -> String {
 /// The same as GitHub-flavoured Markdown.
 pub fn markdown(rows: &[Reproduced]) -> String {
     let mut out = format!("{}\n\n", escape_markdown(&sentence(&summary(rows))));
-    out += "| test | configuration | unit | published | modelled | error | |\n";
-    out += "|---|---|---|---:|---:|---:|---|\n";
+    out += "| test | configuration | unit | published | modelled | error | limited by | |\n";
+    out += "|---|---|---|---:|---:|---:|---|---|\n";
     for row in rows {
         let mark = mark(row);
         let said = [Some(mark.as_str()), row.why()].into_iter().flatten().collect::<Vec<_>>();
@@ -50,6 +54,7 @@ pub fn markdown(rows: &[Reproduced]) -> String {
             &figure(row.row.published),
             &row.modelled.map_or_else(|| "–".to_owned(), figure),
             &error(row),
+            &limit(row),
             &said.join(": "),
         ];
         out += &markdown_row(cells);
@@ -101,6 +106,7 @@ pub fn html(rows: &[Reproduced]) -> Result<String, ReportError> {
              <th scope=\"col\">configuration</th><th scope=\"col\" class=\"number\">published</th>\
              <th scope=\"col\" class=\"number\">modelled</th>\
              <th scope=\"col\" class=\"number\">error</th><th scope=\"col\"></th>\
+             <th scope=\"col\">limited by</th>\
              <th scope=\"col\">published above modelled</th></tr></thead>\n{groups}\
              </table></div>\n",
             escape_html(about)
@@ -116,10 +122,10 @@ fn section(group: &[Reproduced]) -> String {
     let lines: String = group.iter().map(|row| line(row, most)).collect();
     let row = &group[0].row;
     let said = said_of(group).into_iter().map(|said| {
-        format!("<tr><td colspan=\"6\" class=\"hint\">{}</td></tr>\n", escape_html(&said))
+        format!("<tr><td colspan=\"7\" class=\"hint\">{}</td></tr>\n", escape_html(&said))
     });
     format!(
-        "<tbody><tr><th colspan=\"6\" scope=\"rowgroup\">{}, {}</th></tr>\n{lines}{}</tbody>\n",
+        "<tbody><tr><th colspan=\"7\" scope=\"rowgroup\">{}, {}</th></tr>\n{lines}{}</tbody>\n",
         escape_html(&row.what),
         escape_html(row.unit),
         said.collect::<String>()
@@ -130,12 +136,13 @@ fn line(row: &Reproduced, most: f64) -> String {
     let modelled = row.modelled.map_or_else(|| "–".to_owned(), figure);
     format!(
         "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
-         <td class=\"number\">{}</td><td>{}</td><td>{}</td></tr>\n",
+         <td class=\"number\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
         escape_html(row.row.configuration),
         figure(row.row.published),
         modelled,
         error(row),
         mark(row),
+        limit(row),
         bars(row, most)
     )
 }
@@ -176,6 +183,7 @@ pub fn document(rows: &[Reproduced]) -> Value {
                 "modelled": row.modelled,
                 "error": row.error(),
                 "is_near": row.is_near(),
+                "limited_by": row.limited_by,
                 "fitted": row.fitted,
                 "basis": row.basis.name(),
                 "inputs": row.row.inputs(),
@@ -251,6 +259,12 @@ fn mark(row: &Reproduced) -> String {
         (Some(false), _) => format!("missed, {basis}"),
         _ => basis.to_owned(),
     }
+}
+
+/// The station that limits the modelled figure.
+fn limit(row: &Reproduced) -> String {
+    let station = row.limited_by.map(|relief| relief.station.name().replace('_', " "));
+    station.unwrap_or_else(|| "–".to_owned())
 }
 
 fn error(row: &Reproduced) -> String {

@@ -1,12 +1,13 @@
 //! Every row run, and what it amounts to.
 
 use crate::recorded::recorded;
-use crate::row::{How, NEAR, Row};
+use crate::row::{Better, How, NEAR, Row};
 use crate::rows::why_missed;
 use seekwell_io::engine::Control;
 use seekwell_machine::describe::{DescribeError, Provenance};
-use seekwell_machine::{Model, library};
-use seekwell_suites::load::{Load, PlayError};
+use seekwell_machine::what_if::{Relief, faster};
+use seekwell_machine::{Model, Speedup, library};
+use seekwell_suites::load::{Load, Outcome, PlayError};
 use seekwell_sys::classify;
 use seekwell_sys::thread::start_scoped;
 use seekwell_trace::shipped::Shipped;
@@ -71,6 +72,8 @@ pub struct Reproduced {
     pub row: Row,
     /// The modelled figure, where a model tells it.
     pub modelled: Option<f64>,
+    /// What limits the modelled figure, where it was asked for and a load gives the figure.
+    pub limited_by: Option<Relief>,
     /// Parameters of the machine that were fitted on this row.
     pub fitted: Vec<String>,
     pub basis: Basis,
@@ -121,14 +124,15 @@ pub struct Summary {
     pub shown: usize,
 }
 
-/// Runs the rows that `wanted` picks, on as many threads as `threads`; `progress` hears the share
-/// that is done.
+/// Runs the rows on as many threads as `threads`; `progress` hears the share that is done. With
+/// `limits` every load is played on machines with each station faster in turn, too.
 ///
 /// # Errors
 /// [`ReproduceError`] for the first row that cannot be run.
 pub fn reproduce(
     rows: Vec<Row>,
     threads: usize,
+    limits: bool,
     stop: &AtomicBool,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<Reproduced>, ReproduceError> {
@@ -142,7 +146,7 @@ pub fn reproduce(
             if stop.load(Relaxed) {
                 return;
             }
-            match figures_of(group, &rows, &models) {
+            match figures_of(group, &rows, &models, limits) {
                 Ok(of) => lock(&figures).extend(group.iter().copied().zip(of)),
                 Err(error) => {
                     lock(&failed).get_or_insert(error);
@@ -164,11 +168,15 @@ pub fn reproduce(
         return Err(ReproduceError::Interrupted);
     }
     let mut figures = lock(&figures);
-    let reproduced = rows.into_iter().enumerate().map(|(index, row)| Reproduced {
-        fitted: models.get(row.machine).map_or_else(Vec::new, |m| fitted(m, &row)),
-        modelled: figures.remove(&index).flatten(),
-        basis: Basis::NotModelled,
-        row,
+    let reproduced = rows.into_iter().enumerate().map(|(index, row)| {
+        let figure = figures.remove(&index).unwrap_or_default();
+        Reproduced {
+            fitted: models.get(row.machine).map_or_else(Vec::new, |m| fitted(m, &row)),
+            modelled: figure.modelled,
+            limited_by: figure.limited_by,
+            basis: Basis::NotModelled,
+            row,
+        }
     });
     let mut reproduced: Vec<Reproduced> = reproduced.collect();
     for index in 0..reproduced.len() {
@@ -281,31 +289,54 @@ fn fitted(model: &Model, row: &Row) -> Vec<String> {
     on.map(|parameter| parameter.key.clone()).collect()
 }
 
+/// What a model gives for a row.
+#[derive(Debug, Clone, Copy, Default)]
+struct Figure {
+    modelled: Option<f64>,
+    limited_by: Option<Relief>,
+}
+
 /// The figures of rows that are read off one playing.
 fn figures_of(
     group: &[usize],
     rows: &[Row],
     models: &BTreeMap<&'static str, Model>,
-) -> Result<Vec<Option<f64>>, ReproduceError> {
+    limits: bool,
+) -> Result<Vec<Figure>, ReproduceError> {
     let row = &rows[group[0]];
     let missing = |name: String| ReproduceError::Missing { row: row.id(), name };
     let model = || models.get(row.machine).ok_or_else(|| missing(row.machine.to_owned()));
     let shipped = |name: &str| Shipped::named(name).ok_or_else(|| missing(format!("trace {name}")));
     let failed = |source: PlayError| ReproduceError::Play { row: row.id(), source };
     Ok(match &row.how {
-        How::NotModelled { .. } | How::Processor { .. } => vec![None],
+        How::NotModelled { .. } | How::Processor { .. } => vec![Figure::default()],
         How::Load { load, .. } => {
-            let outcome = load.play(model()?, SEED, &Control::default()).map_err(failed)?;
-            let read = |index: &usize| match &rows[*index].how {
-                How::Load { reads, .. } => reads.of(&outcome),
-                _ => None,
-            };
-            group.iter().map(read).collect()
+            let model = model()?;
+            let play = |on: &Model| load.play(on, SEED, &Control::default()).map_err(failed);
+            let outcome = play(model)?;
+            let others = if limits { faster(model) } else { Vec::new() };
+            let others = others.iter().map(|(by, other)| Ok((*by, play(other)?)));
+            let others = others.collect::<Result<Vec<_>, ReproduceError>>()?;
+            group.iter().map(|index| Figure::read(&rows[*index], &outcome, &others)).collect()
         }
         How::Recorded { trace, property } => {
-            vec![Some(recorded(shipped(trace)?, *property).map_err(|e| failed(e.into()))?)]
+            let modelled = recorded(shipped(trace)?, *property).map_err(|e| failed(e.into()))?;
+            vec![Figure { modelled: Some(modelled), limited_by: None }]
         }
     })
+}
+
+impl Figure {
+    /// What a row reads off a playing, and which of those on faster machines helps it most.
+    fn read(row: &Row, outcome: &Outcome, others: &[(Speedup, Outcome)]) -> Self {
+        let How::Load { reads, .. } = &row.how else { return Self::default() };
+        let modelled = reads.of(outcome);
+        let gain = |(by, other): &(Speedup, Outcome)| {
+            let ratio = reads.of(other)? / modelled?;
+            Some((*by, if row.better == Better::Higher { ratio } else { 1.0 / ratio }))
+        };
+        Self { modelled, limited_by: Relief::most(others.iter().filter_map(gain)) }
+    }
 }
 
 pub fn summary(rows: &[Reproduced]) -> Summary {
@@ -376,7 +407,6 @@ pub fn is_shown(pair: [&Reproduced; 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::Better;
 
     fn row(what: &str, published: f64, modelled: f64, fitted: bool) -> Reproduced {
         Reproduced {
@@ -391,6 +421,7 @@ mod tests {
                 how: How::NotModelled { why: "" },
             },
             modelled: Some(modelled),
+            limited_by: None,
             fitted: if fitted { vec!["drive.rpm".to_owned()] } else { Vec::new() },
             basis: Basis::NotModelled,
         }

@@ -60,8 +60,10 @@ fn deeper(depth: &mut u32, by: Speedup) {
 
 impl Changes for HostParams {
     fn change(&mut self, by: Speedup) {
-        if by.station == Station::Tags && self.tags.is_some() {
-            deeper(&mut self.openings, by);
+        match by.station {
+            Station::Tags if self.tags.is_some() => deeper(&mut self.openings, by),
+            Station::Processor => self.work_ns.values_mut().for_each(|ns| *ns /= by.factor),
+            _ => {}
         }
     }
 }

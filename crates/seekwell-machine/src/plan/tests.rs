@@ -1,5 +1,7 @@
 use super::*;
+use crate::Station;
 use crate::library::Shelf;
+use crate::what_if::FASTER;
 use seekwell_io::request::Op;
 use seekwell_io::workload::Pattern;
 

@@ -21,7 +21,7 @@ pub fn run(args: &Reproduce, context: &Context) -> Ended {
     });
     let line = Line::plain(context.progress);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let done = reproduce(rows, threads, &context.control.stop, &|done, all| {
+    let done = reproduce(rows, threads, args.limits, &context.control.stop, &|done, all| {
         line.part("running modelled machines", done as u64, all as u64);
     });
     line.clear();
