@@ -19,7 +19,8 @@ const HEAD: &str = "# Published and modelled\n\nWritten by `seekwell reproduce -
                     remains. `seekwell machine show` tells which parameter, and where every other \
                     value is from.\n- *limited by*: the station of the model whose speed the \
                     figure follows most, shown by making each 10 % faster in turn.\n\nA figure \
-                    is near within 15 %, or where a published share of the processor, printed without decimals, is what it rounds to.\n\n";
+                    is near within 15 %, or where a published share of the processor, printed \
+                    without decimals, is what it rounds to.\n\n";
 
 #[test]
 fn the_published_figures_are_reproduced_as_the_page_says() {
