@@ -42,21 +42,24 @@ pub fn terminal(rows: &[Reproduced], width: usize) -> String {
 /// The same as GitHub-flavoured Markdown.
 pub fn markdown(rows: &[Reproduced]) -> String {
     let mut out = format!("{}\n\n", escape_markdown(&sentence(&summary(rows))));
-    out += "| test | configuration | unit | published | modelled | error | limited by | |\n";
-    out += "|---|---|---|---:|---:|---:|---|---|\n";
+    let is_limited = rows.iter().any(|row| row.limited_by.is_some());
+    let limited = |text: &'static str| if is_limited { text } else { "" };
+    let head = limited(" limited by |");
+    out += &format!("| test | configuration | unit | published | modelled | error |{head} |\n");
+    out += &format!("|---|---|---|---:|---:|---:|---|{}\n", limited("---|"));
     for row in rows {
         let mark = mark(row);
         let said = [Some(mark.as_str()), row.why()].into_iter().flatten().collect::<Vec<_>>();
-        let cells = [
-            &format!("{} {}", row.row.document, row.row.what),
-            row.row.configuration,
-            row.row.unit,
-            &figure(row.row.published),
-            &row.modelled.map_or_else(|| "–".to_owned(), figure),
-            &error(row),
-            &limit(row),
-            &said.join(": "),
+        let mut cells = vec![
+            format!("{} {}", row.row.document, row.row.what),
+            row.row.configuration.to_owned(),
+            row.row.unit.to_owned(),
+            figure(row.row.published),
+            row.modelled.map_or_else(|| "–".to_owned(), figure),
+            error(row),
         ];
+        cells.extend(is_limited.then(|| limit(row)));
+        cells.push(said.join(": "));
         out += &markdown_row(cells);
     }
     out += "\n## Effects\n\n| test | from | to | published | modelled | |\n";

@@ -91,8 +91,8 @@ fn updating() -> bool {
 fn without_limits(page: &str) -> String {
     let line = |line: &str| {
         let mut cells: Vec<&str> = line.split('|').collect();
-        if cells.len() == 10 && !cells[7].trim().is_empty() {
-            cells[7] = "";
+        if cells.len() == 10 {
+            cells.remove(7);
         }
         cells.join("|")
     };
