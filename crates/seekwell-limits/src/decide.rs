@@ -171,7 +171,9 @@ fn next(run: &Run<'_>, limits: &[PhaseLimit], limit: &PhaseLimit) -> Option<Next
             let most = best(run, point)?;
             let at = limits.iter().find(|other| other.phase == most.phase.name)?;
             let gain = most.requests_per_s / point.requests_per_s;
-            (gain > 1.05).then_some(Next { by: at.by, gain: Some(gain) })
+            // What would stop it there is not known where still more at once would be faster.
+            let by = if at.by == Station::Latency { Station::Unknown } else { at.by };
+            (gain > 1.05).then_some(Next { by, gain: Some(gain) })
         }
         Station::Link | Station::Bus | Station::TransferMode => {
             let mine = limit.ceiling?;

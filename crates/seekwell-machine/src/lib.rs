@@ -26,6 +26,7 @@ pub mod library;
 mod limits;
 pub mod link;
 mod lists;
+mod load_error;
 mod machine;
 mod model;
 mod part;
@@ -47,6 +48,7 @@ mod fake;
 
 pub use file_line::FileLine;
 pub use limits::OutOfRange;
+pub use load_error::LoadError;
 pub use machine::Machine;
 pub use model::{
     AnyPart, ChainLink, Described, HostParams, ImportError, Imported, Misfit, Model, Speedup,

@@ -6,15 +6,14 @@
 //! at every lower one. Nothing is measured in real time, so equal arguments give equal results.
 //!
 //! What breaks first is shown as [`crate::what_if`] shows what limits a load: the load that breaks
-//! a machine is put on machines of which each station in turn is faster, and the one that helps the
+//! a machine is put on machines with one station faster each, and the station that improves the
 //! broken limit most is named.
 
-use crate::Model;
-use crate::sweep::{on_threads, run, within};
+use crate::sweep::{completed, on_threads, run, within};
 use crate::what_if::{Relief, faster};
+use crate::{LoadError, Model};
 use seekwell_io::engine::EngineError;
 use seekwell_io::histogram::Histogram;
-use seekwell_io::measurement::FailureKind;
 use seekwell_io::request::Request;
 use seekwell_io::units::Nanos;
 use seekwell_io::value::{ValueError, duration};
@@ -146,44 +145,25 @@ pub struct Planned {
     pub most: Option<Trial>,
     /// Under the next higher load, at which it does not; `None` where it bears the highest tried.
     pub breaks: Option<Trial>,
-    /// What breaks first: the station that holds the limit broken there; `None` where none does,
-    /// and where nothing breaks.
+    /// What breaks first: the station that, made faster, improves the broken limit most; `None`
+    /// where none does, and where nothing breaks.
     pub limited_by: Option<Relief>,
     /// Under every load that was tried, ascending.
     pub trials: Vec<Trial>,
 }
 
-/// Why nothing could be planned.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
-pub enum PlanError {
-    #[error("{requests} requests are too few for p{percent}: it takes {needed}")]
-    TooFew { requests: u64, percent: f64, needed: u64 },
-    #[error("a request failed: {0}")]
-    Failed(FailureKind),
-    #[error("the load has no requests")]
-    Empty,
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-}
-
-classify!(PlanError {
-    Invalid: TooFew, Failed, Empty;
-    | Self::Engine(error) => error.class(),
-});
-
 /// Finds how much of the load each machine bears, on up to `threads` threads; in the machines'
 /// order, and independent of the number of threads.
 ///
 /// # Errors
-/// For each machine, [`PlanError`].
+/// For each machine, [`LoadError`].
 pub fn plan(
     machines: &[&Model],
     load: Load<'_>,
     limits: &[Limit],
     seed: u64,
     threads: usize,
-) -> Vec<Result<Planned, PlanError>> {
+) -> Vec<Result<Planned, LoadError>> {
     on_threads(machines.len(), threads, |index| search(machines[index], load, limits, seed))
 }
 
@@ -192,21 +172,21 @@ fn search(
     load: Load<'_>,
     limits: &[Limit],
     seed: u64,
-) -> Result<Planned, PlanError> {
+) -> Result<Planned, LoadError> {
     let (steps, start) = load.steps();
     let mut tried: Vec<(i32, Trial)> = Vec::new();
     let mut holds = |step: i32| {
         let trial = attempt(model, load, step, limits, seed)?;
         let holds = trial.holds;
         tried.push((step, trial));
-        Ok::<_, PlanError>(holds)
+        Ok::<_, LoadError>(holds)
     };
     let (held, broken) = border(&steps, start, &mut holds)?;
     let find = |wanted: Option<i32>| {
         let at = tried.iter().position(|(step, _)| Some(*step) == wanted)?;
         Some(tried[at].1.clone())
     };
-    let given = find(Some(start)).ok_or(PlanError::Empty)?;
+    let given = find(Some(start)).ok_or(LoadError::Empty)?;
     let (most, breaks) = (find(held), find(broken));
     let limited_by = match broken.zip(breaks.as_ref()) {
         Some((step, breaks)) => relief(model, load, step, breaks, limits, seed)?,
@@ -217,7 +197,7 @@ fn search(
     Ok(Planned { given, most, breaks, limited_by, trials })
 }
 
-/// The station that, made faster, helps what `breaks` at a step most.
+/// Finds the station that, made faster, improves what `breaks` at a step most.
 fn relief(
     model: &Model,
     load: Load<'_>,
@@ -225,11 +205,11 @@ fn relief(
     breaks: &Trial,
     limits: &[Limit],
     seed: u64,
-) -> Result<Option<Relief>, PlanError> {
+) -> Result<Option<Relief>, LoadError> {
     let kept = |n: &usize| limits[*n].kept(breaks.figures[*n].value);
     let broken = (0..limits.len()).find(|n| !kept(n));
     let goodness = |trial: &Trial| match broken {
-        // It kept the limits, but not up with the load.
+        // Every limit was kept, but the machine fell behind the load.
         None => trial.requests_per_s,
         Some(n) if limits[n].figure == Figure::PerSecond => trial.figures[n].value,
         Some(n) => 1.0 / trial.figures[n].value,
@@ -290,7 +270,7 @@ fn attempt(
     step: i32,
     limits: &[Limit],
     seed: u64,
-) -> Result<Trial, PlanError> {
+) -> Result<Trial, LoadError> {
     let power = (f64::from(step) / f64::from(STEPS_PER_DOUBLE)).exp2();
     let capacity = model.capacity();
     let (measured, factor, depth, offered_per_s) = match load {
@@ -327,25 +307,13 @@ fn attempt(
             (run(model, seed, &mut source, TRACE_DEPTH)?, power, None, offered)
         }
     };
-    if let Some(failure) = measured.first_failure {
-        return Err(PlanError::Failed(failure.kind));
-    }
-    let requests = measured.requests();
-    if requests == 0 || measured.elapsed == Nanos::ZERO {
-        return Err(PlanError::Empty);
-    }
-    let mut times = Histogram::default();
-    for op in &measured.ops {
-        // A closed loop wants nothing at a time of its own.
-        times.merge(if op.response.count() > 0 { &op.response } else { &op.service });
-    }
-    let per_s = requests as f64 / measured.elapsed.as_secs_f64();
+    let (times, per_s) = completed(&measured)?;
     let reached = |Limit { figure, .. }: &Limit| {
         Ok(Reached { figure: *figure, value: figure.of(&times, per_s)? })
     };
-    let figures = limits.iter().map(reached).collect::<Result<Vec<_>, PlanError>>()?;
+    let figures = limits.iter().map(reached).collect::<Result<Vec<_>, LoadError>>()?;
     // Random arrivals vary by chance alone.
-    let slack = (1.0 - KEEPS_UP).max(3.0 / (requests as f64).sqrt());
+    let slack = (1.0 - KEEPS_UP).max(3.0 / (measured.requests() as f64).sqrt());
     let keeps_up = offered_per_s.is_none_or(|offered| per_s >= offered * (1.0 - slack));
     let kept = limits.iter().zip(&figures).all(|(limit, figure)| limit.kept(figure.value));
     Ok(Trial { factor, depth, requests_per_s: per_s, figures, holds: keeps_up && kept })
@@ -357,15 +325,15 @@ impl Figure {
         NAMES.iter().find(|(_, figure)| *figure == self).map_or("quantile", |(name, _)| name)
     }
 
-    fn of(self, times: &Histogram, per_s: f64) -> Result<f64, PlanError> {
-        let too_few = |q: f64| PlanError::TooFew {
+    fn of(self, times: &Histogram, per_s: f64) -> Result<f64, LoadError> {
+        let too_few = |q: f64| LoadError::TooFew {
             requests: times.count(),
             percent: 100.0 * q,
             needed: (10.0 / (1.0 - q) - 1e-6).ceil() as u64,
         };
         match self {
             Self::PerSecond => Ok(per_s),
-            Self::Mean => times.mean_ns().ok_or(PlanError::Empty),
+            Self::Mean => times.mean_ns().ok_or(LoadError::Empty),
             Self::Quantile(q) => times.quantile(q).map(|ns| ns.0 as f64).ok_or_else(|| too_few(q)),
         }
     }

@@ -1,8 +1,9 @@
 //! One trace on many machines, on as many threads as there are.
 
-use crate::Model;
+use crate::{LoadError, Model};
 use seekwell_io::dispatch::{Dispatcher, Unlimited};
 use seekwell_io::engine::{Bounds, Control, EngineError, run_source};
+use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Request;
 use seekwell_io::units::Nanos;
@@ -91,6 +92,26 @@ fn play(
 ) -> Result<Measurement, EngineError> {
     let mut source = Played { requests: requests.iter(), capacity: model.capacity() };
     run(model, seed, &mut source, depth)
+}
+
+/// Response times and requests a second of what was measured.
+///
+/// # Errors
+/// [`LoadError`] where a request failed, and where there was none.
+pub(crate) fn completed(measured: &Measurement) -> Result<(Histogram, f64), LoadError> {
+    if let Some(failure) = &measured.first_failure {
+        return Err(LoadError::Failed(failure.kind));
+    }
+    let requests = measured.requests();
+    if requests == 0 || measured.elapsed == Nanos::ZERO {
+        return Err(LoadError::Empty);
+    }
+    let mut times = Histogram::default();
+    for op in &measured.ops {
+        // A closed loop wants nothing at a time of its own.
+        times.merge(if op.response.count() > 0 { &op.response } else { &op.service });
+    }
+    Ok((times, requests as f64 / measured.elapsed.as_secs_f64()))
 }
 
 /// Runs a source to its end on a new machine of a model.

@@ -7,11 +7,9 @@
 //! differs. Two more with other requests say how much of a difference is chance: a hard drive that
 //! is a little faster has its sectors come by at other times.
 
-use crate::plan::PlanError;
-use crate::sweep::{on_threads, run_within};
-use crate::{Model, Speedup, Station};
+use crate::sweep::{completed, on_threads, run_within};
+use crate::{LoadError, Model, Speedup, Station};
 use seekwell_io::engine::{Bounds, EngineError};
-use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::Measurement;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Generator, Pace, Together, Workload};
@@ -73,7 +71,7 @@ impl WhatIf {
     }
 }
 
-/// What the station that limits a figure does for it when it is faster.
+/// The station that limits a figure, and what the figure gains when it is faster.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Relief {
     /// Which.
@@ -86,8 +84,8 @@ pub struct Relief {
 }
 
 impl Relief {
-    /// Of machines with a faster station each, with what a figure gains on them, the one whose
-    /// speed it follows most; `None` where it follows none by a tenth.
+    /// Picks the station whose speed a figure follows most, from what the figure gains on machines
+    /// with one station faster each; `None` where it follows none by a tenth.
     pub fn most(found: impl IntoIterator<Item = (Speedup, f64)>) -> Option<Self> {
         let each = found.into_iter().map(|(by, gain)| (gain.ln() / by.factor.ln(), by, gain));
         let (elasticity, by, gain) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -106,13 +104,13 @@ pub fn faster(model: &Model) -> Vec<(Speedup, Model)> {
 /// for its own time, or for as long as enough of its requests take.
 ///
 /// # Errors
-/// For each load, [`PlanError`].
+/// For each load, [`LoadError`].
 pub fn what_if(
     model: &Model,
     loads: &[Workload],
     seed: u64,
     threads: usize,
-) -> Vec<Result<WhatIf, PlanError>> {
+) -> Vec<Result<WhatIf, LoadError>> {
     let others = faster(model);
     let timed = on_threads(loads.len(), threads, |n| in_time(model, &loads[n], seed));
     let mut runs: Vec<Run<'_>> = (0..=OTHERS).map(|n| Run::Plain(seed.wrapping_add(n))).collect();
@@ -143,7 +141,7 @@ enum Run<'a> {
 
 impl Run<'_> {
     /// What it gives; `None` where the load has no depth.
-    fn of(&self, model: &Model, load: &Workload, seed: u64) -> Option<Result<Figures, PlanError>> {
+    fn of(&self, model: &Model, load: &Workload, seed: u64) -> Option<Result<Figures, LoadError>> {
         Some(match self {
             Self::Plain(other) => measure(model, &Workload { seed: *other, ..load.clone() }, seed),
             Self::Faster(_, other) => measure(other, load, seed),
@@ -163,10 +161,10 @@ impl Run<'_> {
 /// What the runs of one load say; the first is that of the machine as it is.
 fn judged(
     runs: &[Run<'_>],
-    figures: Vec<Option<Result<Figures, PlanError>>>,
-) -> Result<WhatIf, PlanError> {
+    figures: Vec<Option<Result<Figures, LoadError>>>,
+) -> Result<WhatIf, LoadError> {
     let figures = figures.into_iter().map(Option::transpose).collect::<Result<Vec<_>, _>>()?;
-    let base = figures.first().cloned().flatten().ok_or(PlanError::Empty)?;
+    let base = figures.first().cloned().flatten().ok_or(LoadError::Empty)?;
     let mut found = WhatIf {
         requests_per_s: base.requests_per_s,
         bytes_per_s: base.bytes_per_s,
@@ -193,7 +191,7 @@ fn judged(
 }
 
 /// A load over what the machine has of its region, for a time in which there are requests enough.
-fn in_time(model: &Model, load: &Workload, seed: u64) -> Result<Workload, PlanError> {
+fn in_time(model: &Model, load: &Workload, seed: u64) -> Result<Workload, LoadError> {
     let mut load = load.clone();
     load.seed = seed;
     load.region_bytes = load.region_bytes.min(model.capacity().saturating_sub(load.offset_bytes));
@@ -223,7 +221,7 @@ struct Figures {
     p99_ns: Option<f64>,
 }
 
-fn measure(model: &Model, load: &Workload, seed: u64) -> Result<Figures, PlanError> {
+fn measure(model: &Model, load: &Workload, seed: u64) -> Result<Figures, LoadError> {
     load.check().map_err(EngineError::from)?;
     let depth = load.pace.depth();
     let mut source = Together::new((0..load.threads).map(|t| (Generator::new(load, t), depth)));
@@ -231,24 +229,12 @@ fn measure(model: &Model, load: &Workload, seed: u64) -> Result<Figures, PlanErr
     figures(&run_within(model, seed, &mut source, bounds)?)
 }
 
-fn figures(measured: &Measurement) -> Result<Figures, PlanError> {
-    if let Some(failure) = &measured.first_failure {
-        return Err(PlanError::Failed(failure.kind));
-    }
-    let requests = measured.requests();
-    if requests == 0 || measured.elapsed == Nanos::ZERO {
-        return Err(PlanError::Empty);
-    }
-    let mut times = Histogram::default();
-    for op in &measured.ops {
-        // A closed loop wants nothing at a time of its own.
-        times.merge(if op.response.count() > 0 { &op.response } else { &op.service });
-    }
-    let seconds = measured.elapsed.as_secs_f64();
+fn figures(measured: &Measurement) -> Result<Figures, LoadError> {
+    let (times, requests_per_s) = completed(measured)?;
     let bytes: u64 = measured.ops.iter().map(|op| op.bytes).sum();
     Ok(Figures {
-        requests_per_s: requests as f64 / seconds,
-        bytes_per_s: bytes as f64 / seconds,
+        requests_per_s,
+        bytes_per_s: bytes as f64 / measured.elapsed.as_secs_f64(),
         p99_ns: times.quantile(0.99).map(|ns| ns.0 as f64),
     })
 }

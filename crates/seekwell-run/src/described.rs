@@ -43,7 +43,8 @@ fn of_array(keys: &Keys<'_>, level: Fact<String>, device: &mut Device) {
     };
     let bus = keys.word("bus.kind").and_then(|kind| {
         let known = PciKind::ALL.into_iter().find(|known| known.name() == kind.value)?;
-        Some(Fact::new(Channel { name: kind.value, bytes_per_s: known.bytes_per_s() }, kind.from))
+        let name = kind.value.replace("pci-x-", "PCI-X ").replace("pci-", "PCI ");
+        Some(Fact::new(Channel { name, bytes_per_s: known.bytes_per_s() }, kind.from))
     });
     let wire = keys.number("scsi.bytes_per_s").map(|rate: Fact<f64>| {
         let channel = Channel { name: "the SCSI bus".into(), bytes_per_s: rate.value };

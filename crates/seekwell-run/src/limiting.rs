@@ -3,9 +3,8 @@
 use seekwell_checkup::{Level, Plan, PlanInputs, PlanMedium};
 use seekwell_io::workload::Workload;
 use seekwell_job::PlainJob;
-use seekwell_machine::Model;
-use seekwell_machine::plan::PlanError;
 use seekwell_machine::what_if::{WhatIf, what_if};
+use seekwell_machine::{LoadError, Model};
 use serde::Serialize;
 
 /// A phase of `seekwell/machine-limits/1`.
@@ -56,16 +55,16 @@ impl AskedLoad {
 /// What limits each of some loads on a machine, in the loads' order; see [`what_if`].
 ///
 /// # Errors
-/// For each load, [`PlanError`].
+/// For each load, [`LoadError`].
 pub fn limited(
     model: &Model,
     loads: &[AskedLoad],
     seed: u64,
     threads: usize,
-) -> Vec<Result<LimitedPhase, PlanError>> {
+) -> Vec<Result<LimitedPhase, LoadError>> {
     let workloads: Vec<Workload> = loads.iter().map(|load| load.workload.clone()).collect();
     let found = what_if(model, &workloads, seed, threads);
-    let named = |(load, found): (&AskedLoad, Result<WhatIf, PlanError>)| {
+    let named = |(load, found): (&AskedLoad, Result<WhatIf, LoadError>)| {
         let (phase, title) = (load.phase.clone(), load.title.clone());
         Ok(LimitedPhase { phase, title, found: found? })
     };

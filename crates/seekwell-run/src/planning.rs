@@ -3,8 +3,8 @@
 use seekwell_io::request::{Op, Request};
 use seekwell_io::units::Nanos;
 use seekwell_job::PlainJob;
-use seekwell_machine::Model;
-use seekwell_machine::plan::{Limit, Load, PlanError, Planned, plan};
+use seekwell_machine::plan::{Limit, Load, Planned, plan};
+use seekwell_machine::{LoadError, Model};
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{self, Reading};
 use seekwell_trace::record::Flags;
@@ -108,14 +108,14 @@ pub fn arrivals(path: &Path, how: &Reading) -> Result<Vec<Request>, TraceError> 
 /// What each machine bears within limits, in the machines' order; see [`plan`].
 ///
 /// # Errors
-/// For each machine, [`PlanError`].
+/// For each machine, [`LoadError`].
 pub fn plan_rows(
     asked: &[Asked],
     burden: &Burden,
     limits: &[Limit],
     seed: u64,
     threads: usize,
-) -> Vec<Result<PlanRow, PlanError>> {
+) -> Vec<Result<PlanRow, LoadError>> {
     let machines: Vec<&Model> = asked.iter().map(|asked| &asked.model).collect();
     let planned = match burden {
         Burden::Trace(requests) => plan(&machines, Load::Trace(requests), limits, seed, threads),

@@ -95,7 +95,7 @@ pub enum CommandError {
     #[error("{} does not tell when requests came", path.display())]
     NoArrivals { path: PathBuf },
     #[error("{machine}: {error}")]
-    NotPlanned { machine: String, error: seekwell_machine::plan::PlanError },
+    NotPlanned { machine: String, error: seekwell_machine::LoadError },
     #[error("cannot run {program}: {source}")]
     NotStarted { program: String, source: io::Error },
     #[error("cannot watch for signals: {0}")]

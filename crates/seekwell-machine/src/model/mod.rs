@@ -148,4 +148,19 @@ impl Model {
         let is_nvme = self.description.root().get("pcie").is_some();
         if is_nvme { machine.with_queues() } else { machine }
     }
+
+    /// The same machine with one station faster; `None` where it has no such station, or none that
+    /// takes any time.
+    pub fn faster(&self, by: Speedup) -> Option<Self> {
+        let change = Change::of(Some(by));
+        let host = change.to(self.host.clone());
+        build::part(self.description.root(), 0, &change).ok()?;
+        change.was_felt().then(|| Self { host, speedup: Some(by), ..self.clone() })
+    }
+
+    /// The stations it has, and the machine with each of them that many times as fast.
+    pub fn faster_each(&self, factor: impl Fn(Station) -> f64) -> Vec<(Speedup, Self)> {
+        let all = Station::ALL.map(|station| Speedup { station, factor: factor(station) });
+        all.into_iter().filter_map(|by| Some((by, self.faster(by)?))).collect()
+    }
 }

@@ -2,7 +2,6 @@
 //! and E. Berger, "Coz: Finding Code that Counts with Causal Profiling", SOSP 2015) can be asked of
 //! a model without deceit, for a model's parts can be made faster one at a time.
 
-use super::{Model, build};
 use serde::{Serialize, Serializer};
 use std::cell::Cell;
 use std::fmt;
@@ -106,23 +105,6 @@ pub struct Speedup {
     pub factor: f64,
 }
 
-impl Model {
-    /// The same machine with one station faster; `None` where it has no such station, or none that
-    /// takes any time.
-    pub fn faster(&self, by: Speedup) -> Option<Self> {
-        let change = Change::of(Some(by));
-        let host = change.to(self.host.clone());
-        build::part(self.description.root(), 0, &change).ok()?;
-        change.felt.get().then(|| Self { host, speedup: Some(by), ..self.clone() })
-    }
-
-    /// The stations it has, and the machine with each of them that many times as fast.
-    pub fn faster_each(&self, factor: impl Fn(Station) -> f64) -> Vec<(Speedup, Self)> {
-        let all = Station::ALL.map(|station| Speedup { station, factor: factor(station) });
-        all.into_iter().filter_map(|by| Some((by, self.faster(by)?))).collect()
-    }
-}
-
 /// What becomes of parameters while a machine is built, and whether any became different.
 pub(super) struct Change {
     by: Option<Speedup>,
@@ -132,6 +114,11 @@ pub(super) struct Change {
 impl Change {
     pub(super) const fn of(by: Option<Speedup>) -> Self {
         Self { by, felt: Cell::new(false) }
+    }
+
+    /// Whether any parameter or part became different.
+    pub(super) const fn was_felt(&self) -> bool {
+        self.felt.get()
     }
 
     /// How much faster a station is that parameters do not say the speed of, which is there.

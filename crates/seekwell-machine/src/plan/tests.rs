@@ -93,7 +93,7 @@ fn limits_that_no_load_keeps_are_kept_at_none_and_loose_ones_at_the_highest() {
     assert!(always.breaks.is_none() && always.most.is_some_and(|t| t.depth == Some(4096)));
     let few = Load::Job { workload: &workload, requests: 99 };
     let told = plan(&[&drive(EACH_NS)], few, &[limit(Figure::Quantile(0.9), 1e9)], 1, 1);
-    assert!(matches!(told[0], Err(PlanError::TooFew { needed: 100, .. })), "{told:?}");
+    assert!(matches!(told[0], Err(LoadError::TooFew { needed: 100, .. })), "{told:?}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn a_bus_that_carries_no_more_is_the_limit_of_its_array() {
         let all = checkup(machine);
         all.into_iter().find(|f| f.starts_with("SW-ARRAY-001")).unwrap_or_default()
     };
-    assert!(of("megaraid1600-pci32-33.toml").contains("the pci-32/33 bus"));
+    assert!(of("megaraid1600-pci32-33.toml").contains("the PCI 32/33 bus"));
     // Where PCI is wider, it is the SCSI bus; `machine limits` shows the same of its reads.
     assert!(of("megaraid1600-pci64-66.toml").contains("the SCSI bus"));
     assert_eq!(of("sata-ssd.toml"), "");
