@@ -19,7 +19,7 @@ mod summary;
 mod words;
 
 pub use ceilings::declared;
-pub use now::{Doing, Moved, Now, now};
+pub use now::{Activity, Now, Rates, now};
 
 use point::Point;
 use seekwell_inspect::{Device, Fact, TargetKind};
@@ -77,8 +77,7 @@ impl<'a> Run<'a> {
         let flag = |d: &&Device| d.queue.rotational.as_ref().map(|fact| fact.value);
         let rotational = members.first().and_then(flag);
         let rotational = rotational.filter(|_| members.iter().all(|d| flag(d) == rotational));
-        // A hard drive that answers a random read within a millisecond is none, nor is flash that
-        // needs three.
+        // No hard drive answers a random read within a millisecond, and no flash takes three.
         let one = points.iter().find(|p| p.is_random_read(1)).map(|p| 1.0 / p.requests_per_s);
         let rotates = match (rotational, one) {
             _ if is_virtual => None,

@@ -1,7 +1,7 @@
 //! What one interval showed: `seekwell/top/1`.
 
 use seekwell_io::request::Op;
-use seekwell_runs::limits::Station;
+use seekwell_limits::Now;
 use seekwell_trace::stats::document::{Latency, Span};
 use serde::Serialize;
 
@@ -61,8 +61,8 @@ pub struct Disk {
     pub outstanding: u64,
     /// How long the oldest of them has been outstanding.
     pub oldest_ns: Option<u64>,
-    /// What limits it; `None` where it did nothing, and where it could not be looked at.
-    pub limit: Option<Limit>,
+    /// What limits it; `None` without requests, and where it could not be inspected.
+    pub limit: Option<Now>,
     /// Who moved or waited most, by bytes.
     pub processes: Vec<Process>,
 }
@@ -77,17 +77,6 @@ impl Disk {
     pub fn latency(&self, span: Span) -> Option<&Latency> {
         self.latencies.iter().find(|latency| latency.span == span)
     }
-}
-
-/// What limits a disk, as far as its counters tell.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Limit {
-    /// The station that is full, or why none is.
-    pub by: Station,
-    /// What it is here.
-    pub name: String,
-    /// What is used of a declared rate.
-    pub share: Option<f64>,
 }
 
 /// Requests of one operation.

@@ -3,14 +3,15 @@
 mod document;
 mod meter;
 
-pub use document::{Bins, Disk, Flow, Interval, Limit, Process, Seen};
+pub use document::{Bins, Disk, Flow, Interval, Process, Seen};
 pub use meter::Meter;
+pub use seekwell_limits::Now;
 
 use crate::record::{RecordError, Slow, Slowest, wall};
 use seekwell_inspect::{Inspection, Target, inspect};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-use seekwell_limits::{Doing, Moved, Now, now};
+use seekwell_limits::{Activity, Rates, now};
 use seekwell_sys::View;
 use seekwell_trace::capture::{Recording, Watch};
 use seekwell_trace::record::Record;
@@ -47,7 +48,7 @@ pub struct Top<'v> {
     view: &'v dyn View,
     meter: Meter,
     slowest: Option<Slowest>,
-    /// How each disk is attached, once it had requests.
+    /// How each disk with requests is attached.
     inspected: HashMap<String, Option<Inspection>>,
     interval: Nanos,
     due: Nanos,
@@ -114,8 +115,8 @@ impl<'v> Top<'v> {
         Interval { schema: "seekwell/top/1", time, interval_s, lost_events, devices }
     }
 
-    /// What limits a disk. One that does nothing may hang, and is not touched.
-    fn limit(&mut self, disk: &Disk) -> Option<Limit> {
+    /// What limits a disk. One that completes nothing may be hung, and is not inspected.
+    fn limit(&mut self, disk: &Disk) -> Option<Now> {
         if disk.requests == 0 {
             return None;
         }
@@ -123,14 +124,13 @@ impl<'v> Top<'v> {
             let target = Target::resolve(self.view, Path::new("/dev").join(&disk.device)).ok()?;
             Some(inspect(self.view, &target))
         });
-        let moved = |op| {
+        let rates = |op| {
             let flow = disk.flow(op).map(|flow| (flow.requests_per_s, flow.bytes_per_s));
             let (requests_per_s, bytes_per_s) = flow.unwrap_or_default();
-            Moved { requests_per_s, bytes_per_s }
+            Rates { requests_per_s, bytes_per_s }
         };
         let (depth, busy) = (disk.depth_mean, disk.busy_share);
-        let doing = Doing { read: moved(Op::Read), write: moved(Op::Write), depth, busy };
-        let Now { by, name, share } = now(inspected.as_ref()?, &doing)?;
-        Some(Limit { by, name, share })
+        let activity = Activity { read: rates(Op::Read), write: rates(Op::Write), depth, busy };
+        now(inspected.as_ref()?, &activity)
     }
 }

@@ -53,7 +53,7 @@ const COLUMNS: [Column; 12] = [
     column("most", 6, 10, |disk| disk.depth_max.to_string()),
     column("limit", 9, 9, |disk| {
         let known = disk.limit.as_ref().filter(|limit| limit.by != Station::Unknown);
-        // Of `transfer_mode`, which is wider than its column, the first word.
+        // `transfer_mode` is wider than the column: its first word will do.
         let word = known.and_then(|limit| limit.by.name().split('_').next());
         word.unwrap_or("-").to_owned()
     }),

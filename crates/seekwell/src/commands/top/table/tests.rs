@@ -1,6 +1,6 @@
 use super::*;
 use seekwell_io::histogram::Histogram;
-use seekwell_run::top::{Flow, Limit};
+use seekwell_run::top::{Flow, Now};
 use seekwell_trace::stats::document::Latency;
 
 /// A disk with this rate and these response times.
@@ -53,7 +53,7 @@ fn a_slow_and_a_fast_disk_have_their_columns_in_80_columns() {
     (hung.outstanding, hung.oldest_ns) = (4, Some(12_300_000_000));
     let mut fast = disk("nvme0n1", 2_000_000.0, &[2_000, 87_300, 1_250_000]);
     let name = "the PCIe link at 16 GT/s x4".to_owned();
-    fast.limit = Some(Limit { by: Station::Link, name, share: Some(0.93) });
+    fast.limit = Some(Now { by: Station::Link, name, share: Some(0.93) });
     let shown = interval(vec![fast, hung]);
     assert_eq!(
         lines(&shown, 80, None),
