@@ -90,12 +90,16 @@ fn limit(document: &Document, decision: Decision) -> Option<String> {
         (first.is_known() && all.all(same)).then_some((first.by, first.name.as_str()))
     };
     let ((a, before), (b, after)) = (of(Arm::A)?, of(Arm::B)?);
-    match a == b {
-        _ if decision == Decision::Invalid => None,
-        true if before == after => Some(format!("Both arms are limited by {after}.")),
-        true => Some(format!("A is limited by {before}, B by {after}.")),
-        false => Some(format!("The change moved the limit from {before} to {after}.")),
+    if decision == Decision::Invalid {
+        return None;
     }
+    Some(if a != b {
+        format!("The change moved the limit from {before} to {after}.")
+    } else if before != after {
+        format!("A is limited by {before}, B by {after}.")
+    } else {
+        format!("Both arms are limited by {after}.")
+    })
 }
 
 fn invalid(why: &str) -> String {

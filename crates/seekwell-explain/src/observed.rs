@@ -5,7 +5,7 @@ use crate::look::{FASTEST_ROTATING_NS, ONE_READ, SLOWEST_FLASH_NS, is_honest, te
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::{Device, Evidence, Fact, Inspection, TargetKind};
 use seekwell_io::workload::{Pace, Pattern};
-use seekwell_runs::limits::{Confidence, PhaseLimit, Station};
+use seekwell_runs::limits::{PhaseLimit, Station};
 use seekwell_runs::{Engine, Medium, Phase, PhaseId, Repeat, Study};
 use std::cmp::Ordering;
 
@@ -187,10 +187,9 @@ impl<'a> Observed<'a> {
         (most >= Repeat::OTHERS_MATTER).then_some(most / 100.0)
     }
 
-    /// Of the phases that this station limits, by more than a guess, the statement on the fastest.
+    /// The statement on the fastest phase that this station limits, unless it is only a guess.
     pub(crate) fn limited_by(&self, station: Station) -> Option<&'a PhaseLimit> {
-        let is_known = |l: &&PhaseLimit| l.by == station && l.confidence > Confidence::Possible;
-        let those = self.limits.iter().filter(is_known);
+        let those = self.limits.iter().filter(|limit| limit.by == station && limit.is_known());
         those.max_by(|a, b| a.measured.partial_cmp(&b.measured).unwrap_or(Ordering::Equal))
     }
 

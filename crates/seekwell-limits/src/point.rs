@@ -15,7 +15,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// Its word in documents; of reads among writes there is none.
+    /// Its name in documents; a mix has none.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Self::Read => Some("read"),

@@ -29,7 +29,7 @@ pub fn sentences(run: &Run<'_>, limits: &[PhaseLimit]) -> Vec<String> {
     }
     if out.is_empty() {
         let measured = || limits.iter().filter(|l| l.measured.is_some());
-        // The cache's own phase is of no device.
+        // The cached reads are of memory, not of the device.
         let of_device = measured().find(|l| l.phase != PhaseId::CachedRead.to_string());
         out.extend(of_device.or_else(|| measured().next()).map(alone));
     }

@@ -125,7 +125,7 @@ pub struct Summary {
 }
 
 /// Runs the rows on as many threads as `threads`; `progress` hears the share that is done. With
-/// `limits` every load is played on machines with each station faster in turn, too.
+/// `limits`, every load is also played on machines with one station faster each.
 ///
 /// # Errors
 /// [`ReproduceError`] for the first row that cannot be run.
@@ -327,7 +327,7 @@ fn figures_of(
 }
 
 impl Figure {
-    /// What a row reads off a playing, and which of those on faster machines helps it most.
+    /// What a row reads off a playing, and the station that improves it most on faster machines.
     fn read(row: &Row, outcome: &Outcome, others: &[(Speedup, Outcome)]) -> Self {
         let How::Load { reads, .. } = &row.how else { return Self::default() };
         let modelled = reads.of(outcome);

@@ -56,7 +56,7 @@ pub fn group_limit<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> 
     Some(Said::shown(Station::Throttle).at(reached))
 }
 
-/// Whoever reads or writes compressed memory does the work.
+/// A disk in compressed memory: the processor does all of its work.
 pub fn compressed_memory<'r>(run: &'r Run<'r>, _: &Point<'_>) -> Option<Said<'r>> {
     let device = run.document.inspection.device.as_ref()?;
     let is_zram = device.kind == DeviceKind::Zram;

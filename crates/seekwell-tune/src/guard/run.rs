@@ -408,7 +408,7 @@ pub(crate) fn replaced(view: &dyn View, was: &Identity) -> Option<String> {
     }
 }
 
-/// Whether no disk has its number any more. A loop device without a file is none.
+/// Whether its device number no longer exists. A loop device without a backing file is gone, too.
 pub(crate) fn is_gone(view: &dyn View, was: &Identity) -> bool {
     let now = was.dev.parse().ok().and_then(|dev| Identity::by_number(view, dev).ok());
     now.is_none_or(|now| was.backing.is_some() && now.backing.is_none())

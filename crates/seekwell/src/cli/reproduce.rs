@@ -13,8 +13,8 @@ pub struct Reproduce {
     /// Print Markdown
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
-    /// Also tell what limits each modelled figure: the station that, made 10 % faster, helps it
-    /// most. Takes eight times as long.
+    /// Also show what limits each modelled figure: the station that, made 10 % faster, improves it
+    /// most; takes about eight times as long
     #[arg(long)]
     pub limits: bool,
     /// Write a page with published and modelled figures side by side to this file
