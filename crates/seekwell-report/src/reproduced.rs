@@ -14,7 +14,7 @@ const BAR: f64 = 160.0;
 
 pub fn terminal(rows: &[Reproduced], width: usize) -> String {
     let mut out = String::new();
-    let is_limited = rows.iter().any(|row| row.limited_by.is_some());
+    let is_limited = is_limited(rows);
     for (title, group) in groups(rows) {
         let cells = group.iter().map(|row| {
             let mut cells = vec![
@@ -42,7 +42,7 @@ pub fn terminal(rows: &[Reproduced], width: usize) -> String {
 /// The same as GitHub-flavoured Markdown.
 pub fn markdown(rows: &[Reproduced]) -> String {
     let mut out = format!("{}\n\n", escape_markdown(&sentence(&summary(rows))));
-    let is_limited = rows.iter().any(|row| row.limited_by.is_some());
+    let is_limited = is_limited(rows);
     let limited = |text: &'static str| if is_limited { text } else { "" };
     let head = limited(" limited by |");
     out += &format!("| test | configuration | unit | published | modelled | error |{head} |\n");
@@ -91,6 +91,8 @@ pub fn markdown(rows: &[Reproduced]) -> String {
 /// # Errors
 /// [`ReportError::Template`].
 pub fn html(rows: &[Reproduced]) -> Result<String, ReportError> {
+    let is_limited = is_limited(rows);
+    let limited = if is_limited { "<th scope=\"col\">limited by</th>" } else { "" };
     let mut body = "<h1>Published and modelled</h1>\n<p class=\"banner note\">◇ MODELLED: figures \
                     of models beside what others measured on real machines.</p>\n"
         .to_owned();
@@ -103,13 +105,12 @@ pub fn html(rows: &[Reproduced]) -> Result<String, ReportError> {
         if of.is_empty() {
             continue;
         }
-        let groups: String = of.into_iter().map(section).collect();
+        let groups: String = of.into_iter().map(|group| section(group, is_limited)).collect();
         body += &format!(
             "<h2>{document} {}</h2>\n<div class=\"scroll\"><table>\n<thead><tr>\
              <th scope=\"col\">configuration</th><th scope=\"col\" class=\"number\">published</th>\
              <th scope=\"col\" class=\"number\">modelled</th>\
-             <th scope=\"col\" class=\"number\">error</th><th scope=\"col\"></th>\
-             <th scope=\"col\">limited by</th>\
+             <th scope=\"col\" class=\"number\">error</th><th scope=\"col\"></th>{limited}\
              <th scope=\"col\">published above modelled</th></tr></thead>\n{groups}\
              </table></div>\n",
             escape_html(about)
@@ -119,33 +120,35 @@ pub fn html(rows: &[Reproduced]) -> Result<String, ReportError> {
 }
 
 /// The rows of one test, under what it measured, with what has to be said of them.
-fn section(group: &[Reproduced]) -> String {
+fn section(group: &[Reproduced], is_limited: bool) -> String {
     let figures = group.iter().flat_map(|row| [Some(row.row.published), row.modelled]);
     let most = figures.flatten().fold(0.0, f64::max);
-    let lines: String = group.iter().map(|row| line(row, most)).collect();
+    let lines: String = group.iter().map(|row| line(row, most, is_limited)).collect();
+    let columns = 6 + usize::from(is_limited);
     let row = &group[0].row;
     let said = said_of(group).into_iter().map(|said| {
-        format!("<tr><td colspan=\"7\" class=\"hint\">{}</td></tr>\n", escape_html(&said))
+        format!("<tr><td colspan=\"{columns}\" class=\"hint\">{}</td></tr>\n", escape_html(&said))
     });
     format!(
-        "<tbody><tr><th colspan=\"7\" scope=\"rowgroup\">{}, {}</th></tr>\n{lines}{}</tbody>\n",
+        "<tbody><tr><th colspan=\"{columns}\" scope=\"rowgroup\">{}, {}</th></tr>\n\
+         {lines}{}</tbody>\n",
         escape_html(&row.what),
         escape_html(row.unit),
         said.collect::<String>()
     )
 }
 
-fn line(row: &Reproduced, most: f64) -> String {
+fn line(row: &Reproduced, most: f64, is_limited: bool) -> String {
+    let limited = if is_limited { format!("<td>{}</td>", limit(row)) } else { String::new() };
     let modelled = row.modelled.map_or_else(|| "–".to_owned(), figure);
     format!(
         "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
-         <td class=\"number\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+         <td class=\"number\">{}</td><td>{}</td>{limited}<td>{}</td></tr>\n",
         escape_html(row.row.configuration),
         figure(row.row.published),
         modelled,
         error(row),
         mark(row),
-        limit(row),
         bars(row, most)
     )
 }
@@ -262,6 +265,11 @@ fn mark(row: &Reproduced) -> String {
         (Some(false), _) => format!("missed, {basis}"),
         _ => basis.to_owned(),
     }
+}
+
+/// Whether it was asked what limits the figures.
+fn is_limited(rows: &[Reproduced]) -> bool {
+    rows.iter().any(|row| row.limited_by.is_some())
 }
 
 /// The station that limits the modelled figure.
