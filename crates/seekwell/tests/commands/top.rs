@@ -217,8 +217,9 @@ fn min_latency_prints_exactly_the_requests_that_took_so_long() {
     let Some(scene) = Scene::new() else { return };
     let device = &scene.disk.device;
     let trace = scene.home.path().join("t.parquet");
+    // Copying a megabyte takes longer than 100 µs anywhere; most of the small reads take less.
     let dd = format!(
-        "dd if=/dev/zero of={device} bs=64k count=200 oflag=direct conv=notrunc status=none; \
+        "dd if=/dev/zero of={device} bs=1M count=40 oflag=direct conv=notrunc status=none; \
          dd if={device} of=/dev/null bs=4k count=500 iflag=direct status=none; echo out"
     );
     let shown = scene.home.path().join("shown.jsonl");
