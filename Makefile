@@ -1,7 +1,7 @@
 # make checkup   build and look at the disk under this directory
 # make test      the gate: everything that must hold before a change goes in
 # make page      build the report's page from web/ (Node)
-# make fuzz      feed the parsers nonsense, 30 s each (nightly Rust and cargo-fuzz)
+# make fuzz      feed the parsers nonsense, FUZZ_SECONDS (30) each (nightly Rust and cargo-fuzz)
 # make bench     the engine beside fio, written to docs/bench
 # make dist      man pages and completions, written to dist
 # make packages  archives, .deb, .rpm, wheel and SBOM, written to dist, each installed and tried
@@ -137,6 +137,8 @@ test-tools:
 
 # --- chores ----------------------------------------------------------------------------------------
 
+FUZZ_SECONDS ?= 30
+
 # SQLite is linked more than once in such a build, which the sanitizer takes for an error.
 fuzz:
 	@command -v cargo-fuzz >/dev/null || { echo "needed: cargo install cargo-fuzz" >&2; exit 1; }
@@ -144,7 +146,7 @@ fuzz:
 	for target in $$($(CARGO) +nightly fuzz list); do \
 	  mkdir -p "corpus/$$target" "seeds/$$target"; \
 	  $(CARGO) +nightly fuzz run "$$target" "corpus/$$target" "seeds/$$target" -- \
-	    -max_total_time=30 -timeout=10 -rss_limit_mb=2048; \
+	    -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048; \
 	done
 
 bench:
