@@ -75,11 +75,12 @@ impl<'r> Said<'r> {
 type Question = for<'r> fn(&'r Run<'r>, &Point<'_>) -> Option<Said<'r>>;
 
 /// The first that has an answer has the last word.
-const QUESTIONS: [Question; 13] = [
+const QUESTIONS: [Question; 14] = [
     known::processor,
     known::group_limit,
     known::compressed_memory,
     known::rate_that_fell,
+    known::programmed_io,
     known::full_link,
     device::mechanics,
     device::commit,
@@ -106,8 +107,9 @@ fn answer<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Said<'r> {
     found.unwrap_or_else(|| {
         let why = match gain(run, point) {
             None => "no other depth was measured".to_owned(),
+            Some(gain) if gain.is_flat() => "more depth brings nothing, so something is full".into(),
             Some(Gain { times, .. }) => {
-                format!("twice the depth gains {times:.2} times: neither waiting nor full")
+                format!("twice the depth gives {times:.2} times as many: neither waiting nor full")
             }
         };
         let said = Said::unknown(why, &point.phase.name);

@@ -21,7 +21,7 @@ mod words;
 pub use ceilings::declared;
 pub use now::{Activity, Now, Rates, now};
 
-use point::Point;
+use point::{Op, Point};
 use seekwell_inspect::{Device, Fact, TargetKind};
 use seekwell_runs::limits::{Ceiling, PhaseLimit, Station};
 use seekwell_runs::{Phase, RunDocument, Study};
@@ -80,7 +80,7 @@ impl<'a> Run<'a> {
         // No hard drive answers a random read within a millisecond, and no flash takes three.
         let one = points.iter().find(|p| p.is_random_read(1)).map(|p| 1.0 / p.requests_per_s);
         let rotates = match (rotational, one) {
-            _ if is_virtual => None,
+            _ if is_virtual => seeks(&points).then_some(true),
             (Some(true), Some(s)) if s < 1e-3 => None,
             (Some(false), Some(s)) if s > 3e-3 => None,
             (known, _) => known,
@@ -117,6 +117,16 @@ impl<'a> Run<'a> {
             }
         }
     }
+}
+
+/// Whether a disk that cannot be seen takes an arm's time for each place, gains from depth as one
+/// does that may choose the nearest, and passes large transfers quickly: no cap does all three.
+fn seeks(points: &[Point<'_>]) -> bool {
+    let rate = |depth| points.iter().find(|p| p.is_random_read(depth)).map(|p| p.requests_per_s);
+    let large = points.iter().filter(|p| p.op == Op::Read && p.sequential && p.is_large());
+    let large = large.map(|p| p.bytes_per_s).max_by(f64::total_cmp);
+    let (Some(one), Some(deep), Some(large)) = (rate(1), rate(32), large) else { return false };
+    (20.0..300.0).contains(&one) && (1.2..4.0).contains(&(deep / one)) && large > 1e6 * one
 }
 
 #[cfg(test)]

@@ -55,6 +55,22 @@ fn the_same_rate_for_reads_and_writes_of_what_cannot_be_seen_is_a_cap() {
 }
 
 #[test]
+fn bytes_or_requests_that_no_size_changes_are_a_cap() {
+    let curve = [(1, 3e3), (8, 4.2e3), (16, 4.095e3), (32, 4.092e3)];
+    let of_bytes = Case::disk(None).small(100, &curve).large(100, 16.5, 16.7);
+    assert_eq!((of_bytes.of("r32").by, of_bytes.of("rseq").by), [Station::Throttle; 2].into());
+    assert_eq!(of_bytes.of("r32").name, "a cap of 16.8 MB/s");
+    let curve = [(1, 300.0), (8, 300.0), (32, 300.0)];
+    let of_requests = Case::disk(None).small(100, &curve).large(100, 306.0, 39.3);
+    assert_eq!(of_requests.of("rseq").name, "a cap of 292 requests/s");
+    let alone = Case::disk(None).small(100, &curve);
+    assert_eq!(alone.of("r8").confidence, Confidence::Possible);
+    assert_eq!(alone.of("r8").by, Station::Throttle);
+    let grows = Case::disk(None).small(100, &[(1, 1e3), (32, 4e3)]).large(100, 16.4, 16.4);
+    assert_ne!(grows.of("r1").by, Station::Throttle);
+}
+
+#[test]
 fn a_limit_of_a_control_group_is_declared() {
     let mut case = Case::disk(Some(false)).small(100, &[(8, 1990.0)]);
     let limit = IoLimit { dev: "8:0".into(), writes: false, bytes: false, per_s: 2000 };

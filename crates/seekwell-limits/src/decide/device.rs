@@ -7,7 +7,7 @@ use crate::decide::known::full_link;
 use crate::point::{Op, Point};
 use crate::words::command;
 use seekwell_io::units::{bytes_per_s, percent, requests_per_s, time, whole_percent};
-use seekwell_runs::limits::{Confidence, Station};
+use seekwell_runs::limits::{Confidence, Station, Unit};
 
 /// Arm and rotation: a hard drive that is asked for one place after the other.
 pub fn mechanics<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
@@ -31,7 +31,11 @@ pub fn mechanics<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     }
     let each = 1e9 / point.requests_per_s;
     let seen = format!("{} for each request of a disk that rotates", time(each));
-    let sure = if each >= 1e6 { Confidence::Shown } else { Confidence::Possible };
+    let sure = match each >= 1e6 {
+        true if run.is_virtual => Confidence::Likely,
+        true => Confidence::Shown,
+        false => Confidence::Possible,
+    };
     let sure = if point.op == Op::Read { sure } else { sure.min(Confidence::Likely) };
     Some(Said::new(Station::Mechanics, sure).seen(seen, &point.phase.name))
 }
@@ -112,7 +116,7 @@ pub fn knee<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     let seen = format!("twice the depth gives {:.2} times as many", gain.times);
     let full = super::answer(run, most);
     let tell = command(run, "--depths");
-    if full.by == Station::Unknown {
+    if matches!(full.by, Station::Unknown | Station::Latency) {
         return None;
     }
     let said = match gain.times.log2() > 0.5 {
@@ -135,7 +139,14 @@ pub fn tags_or_latency<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'
         let seen = format!("twice the depth gives {:.2} times as many", gain.times);
         return Some(Said::new(Station::Latency, sure).seen(seen, from));
     }
-    let tags = run.tags().filter(|tags| tags.value < u64::from(point.depth))?;
+    let tags = run.tags()?;
+    if tags.value == 1 && point.depth == 1 && gain.is_flat() && run.rotates != Some(true) {
+        let said = Said::likely(Station::Latency);
+        return Some(said.seen("the disk takes one command at a time", &tags.from));
+    }
+    if tags.value >= u64::from(point.depth) {
+        return None;
+    }
     // As fast as one at a time, times the tags: the disk takes no longer for each.
     let one = curve(run, point).into_iter().find(|p| p.depth == 1)?;
     let linear = point.requests_per_s / (one.requests_per_s * tags.value as f64);
@@ -172,61 +183,78 @@ pub fn share_of_bytes<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r
 
 /// A rate that somebody set: the same for reads and writes, or whatever the size.
 pub fn throttle<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    /// Of two phases at one cap: each begins with what was saved up.
+    const SAME: f64 = 0.03;
     if !run.is_unseen() {
         return None;
     }
-    let mut others = run.points.iter().filter(|other| {
-        (other.op, other.sequential) != (point.op, point.sequential)
-            || !near(other.bytes, point.bytes, 0.05)
-    });
-    let of_bytes = |other: &&Point<'_>| {
-        point.is_large() && other.is_large() && near(other.bytes_per_s, point.bytes_per_s, 0.02)
-    };
-    let flat = gain(run, point).is_none_or(|gain| gain.is_flat());
-    let of_requests = |other: &&Point<'_>| {
-        let known = gain(run, other).is_some_and(|gain| gain.is_flat());
-        let same = near(other.requests_per_s, point.requests_per_s, 0.02);
-        !point.is_large() && !other.is_large() && same && (known || flat)
-    };
-    let Some(same) = others.find(|o| flat && of_bytes(o) || of_requests(o)) else {
-        return of_host(run, point);
-    };
-    let (name, seen) = match point.is_large() {
-        true => {
-            let rate = bytes_per_s(point.bytes_per_s);
-            (format!("a cap of {rate}"), bytes_per_s(same.bytes_per_s))
+    let flat = |p: &Point<'_>| gain(run, p).map(|gain| gain.is_flat());
+    let mine = flat(point);
+    let agrees = |other: &Point<'_>| {
+        let is_other_kind = (other.op, other.sequential) != (point.op, point.sequential);
+        if near(other.bytes, point.bytes, 0.05) && !is_other_kind {
+            return None;
         }
-        false => {
-            let rate = requests_per_s(point.requests_per_s);
-            (format!("a cap of {rate}"), requests_per_s(same.requests_per_s))
-        }
+        let theirs = flat(other);
+        // Sizes far apart reach the same by a cap, where depth makes no difference, hardly by chance.
+        let across = !near(other.bytes, point.bytes, 0.5)
+            && [mine, theirs].contains(&Some(true))
+            && ![mine, theirs].contains(&Some(false));
+        let both_large = point.is_large() && other.is_large() && mine != Some(false);
+        let both_small = !point.is_large() && !other.is_large();
+        let both_small = both_small && [mine, theirs].contains(&Some(true));
+        let bytes = near(other.bytes_per_s, point.bytes_per_s, SAME);
+        let requests = near(other.requests_per_s, point.requests_per_s, SAME);
+        let of_bytes = (across || both_large) && bytes;
+        let of_requests = (across || both_small) && requests;
+        of_bytes.then_some(Unit::BytesPerS).or(of_requests.then_some(Unit::RequestsPerS))
     };
-    let said = Said::likely(Station::Throttle).named(name);
-    let said = said.seen(format!("{seen}, the same"), &same.phase.name);
+    let same = run.points.iter().find_map(|other| Some((other, agrees(other)?)));
+    let Some((same, unit)) = same else { return of_host(run, point) };
+    let words = |p: &Point<'_>| match unit {
+        Unit::BytesPerS => bytes_per_s(p.bytes_per_s),
+        _ => requests_per_s(p.requests_per_s),
+    };
+    let said = Said::likely(Station::Throttle).named(format!("a cap of {}", words(point)));
+    let said = said.seen(format!("{}, the same", words(same)), &same.phase.name);
     Some(said.or(Station::Medium, command(run, "--runtime=120s")))
 }
 
-/// What another host does with large requests: its cache takes writes faster than anything can be
-/// read, and a rate that does not vary was set.
+/// What another host does: its cache takes large writes faster than anything can be read, and a
+/// rate that does not vary was set.
 fn of_host<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
-    /// A medium's rate varies by more between repeats.
-    const STEADY: f64 = 0.02;
-    let other = best_large(run, &Point { op: Op::other(point.op)?, ..*point })?;
-    if !point.is_large() {
-        return None;
-    }
-    if point.op == Op::Write && point.bytes_per_s > 2.0 * other.bytes_per_s {
+    let op = Op::other(point.op)?;
+    let other = best_large(run, &Point { op, ..*point }).filter(|_| point.is_large());
+    if let Some(other) = other.filter(|_| point.op == Op::Write)
+        && point.bytes_per_s > 2.0 * other.bytes_per_s
+    {
         let seen = format!("reads reach {}", bytes_per_s(other.bytes_per_s));
         let said = Said::possible(Station::WriteCache).named("a cache of the host");
         let said = said.seen(seen, &other.phase.name);
         return Some(said.or(Station::Medium, command(run, "--suite sustained")));
     }
-    let spread = point.phase.metrics.get(&format!("{}.rate_bytes_per_s", point.op.name()?))?;
-    let steady = spread.n > 1 && spread.relative() < STEADY;
-    let seen = format!("{} between repeats", percent(spread.relative()));
-    let name = format!("a cap of {}", bytes_per_s(point.bytes_per_s));
-    let said = Said::possible(Station::Throttle).named(name).seen(seen, &point.phase.name);
-    steady.then(|| said.or(Station::Medium, command(run, "--runtime=120s")))
+    let (rate, seen) = steady(run, point)?;
+    let said = Said::possible(Station::Throttle).named(format!("a cap of {rate}"));
+    let said = said.seen(seen, &point.phase.name);
+    Some(said.or(Station::Medium, command(run, "--runtime=120s")))
+}
+
+/// A rate that varies less than a medium's, between repeats or between depths, and how little.
+fn steady(run: &Run<'_>, point: &Point<'_>) -> Option<(String, String)> {
+    const REPEATS: f64 = 0.02;
+    const DEPTHS: f64 = 0.01;
+    if point.is_large() {
+        let spread = point.phase.metrics.get(&format!("{}.rate_bytes_per_s", point.op.name()?))?;
+        let seen = format!("{} between repeats", percent(spread.relative()));
+        let is_steady = spread.n > 1 && spread.relative() < REPEATS;
+        return is_steady.then(|| (bytes_per_s(point.bytes_per_s), seen));
+    }
+    let same = |p: &&&Point<'_>| near(p.requests_per_s, point.requests_per_s, DEPTHS);
+    let depths: Vec<u32> = curve(run, point).iter().filter(same).map(|p| p.depth).collect();
+    let (first, last) = (*depths.first()?, *depths.last()?);
+    let seen = format!("the same within 1 % at depths {first} to {last}");
+    let is_steady = depths.len() > 2 && gain(run, point)?.is_flat();
+    is_steady.then(|| (requests_per_s(point.requests_per_s), seen))
 }
 
 /// The medium, as far as shape tells.

@@ -103,6 +103,16 @@ pub fn rate_that_fell<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r
     })
 }
 
+/// The processor carries each word, so that it and the mode are one station. What a virtual machine
+/// plays keeps to no cable's rate.
+pub fn programmed_io<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    let is_pio = |c: &&Ceiling| c.by == Station::TransferMode && c.name.starts_with("PIO");
+    let mode = run.declared.iter().find(is_pio).filter(|_| run.is_virtual)?;
+    let said = Said::likely(Station::TransferMode).named(format!("the {}", mode.name));
+    let said = said.seen("the processor carries each word", &mode.from);
+    point.is_large().then_some(said)
+}
+
 /// A link, a bus or a transfer mode that carries what such a one usually carries.
 pub fn full_link<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     let is_rate = |c: &&Ceiling| c.unit == Unit::BytesPerS && c.by != Station::Throttle;
