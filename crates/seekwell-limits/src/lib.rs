@@ -71,9 +71,9 @@ impl<'a> Run<'a> {
     fn new(document: &'a RunDocument) -> Self {
         let inspection = &document.inspection;
         let disk = inspection.disk();
-        let is_virtual = disk.is_some_and(|d| inspection.virtual_evidence(d).is_some());
-        let points: Vec<_> = document.phases.iter().filter_map(Point::of).collect();
         let members = inspection.disks();
+        let is_virtual = members.iter().any(|d| inspection.virtual_evidence(d).is_some());
+        let points: Vec<_> = document.phases.iter().filter_map(Point::of).collect();
         let flag = |d: &&Device| d.queue.rotational.as_ref().map(|fact| fact.value);
         let rotational = members.first().and_then(flag);
         let rotational = rotational.filter(|_| members.iter().all(|d| flag(d) == rotational));

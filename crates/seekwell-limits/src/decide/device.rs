@@ -54,9 +54,9 @@ pub fn commit<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     let flush = flush.filter(|_| point.flushes && point.depth == 1)?;
     // The cache of an array's controller answers, in the time that it takes for each command.
     let by = match (run.level(), run.rotates) {
-        (Some(_), _) => Station::Controller,
+        (Some(_), _) if run.document.modelled => Station::Controller,
         (None, Some(false)) => Station::Flash,
-        (None, _) => Station::Latency,
+        _ => Station::Latency,
     };
     let seen = format!("each write waits for its flush, which takes {}", time(flush));
     // A cap counts the flushes too.
@@ -185,7 +185,7 @@ pub fn share_of_bytes<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r
 pub fn throttle<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     /// Of two phases at one cap: each begins with what was saved up.
     const SAME: f64 = 0.03;
-    if !run.is_unseen() {
+    if !run.is_unseen() || updates_parity(run, point) {
         return None;
     }
     let flat = |p: &Point<'_>| gain(run, p).map(|gain| gain.is_flat());
@@ -333,16 +333,21 @@ fn fills_flash(run: &Run<'_>, point: &Point<'_>) -> bool {
     p99 > 3.0 * p50 || as_large && !(is_even && point.depth == 1)
 }
 
+/// Whether the disks under an array do several requests for each that is asked for.
+fn updates_parity(run: &Run<'_>, point: &Point<'_>) -> bool {
+    let has_parity = |level| ["raid4", "raid5", "raid6"].contains(&level);
+    point.op == Op::Write && !point.sequential && run.level().is_some_and(has_parity)
+}
+
 /// Members that seek, and parity that is read and written beside the data.
 fn of_array<'r>(run: &'r Run<'r>, point: &Point<'_>, level: &str) -> Option<Said<'r>> {
     let from = &point.phase.name;
-    let has_parity = ["raid4", "raid5", "raid6"].contains(&level);
-    if point.op == Op::Write && !point.sequential && has_parity {
+    if updates_parity(run, point) {
         let seen = format!("writes of less than a stripe on {level}");
         let said = Said::likely(Station::Parity).seen(seen, from);
         return Some(said.or(Station::Mechanics, command(run, "--rw=randread")));
     }
-    let rotates = run.rotates != Some(false);
+    let rotates = run.rotates.unwrap_or(!run.is_virtual);
     let reads = run.points.iter().find(|p| p.is_random_read(1));
     let is_fast = reads.is_some_and(|reads| point.requests_per_s > 3.0 * reads.requests_per_s);
     if point.op == Op::Write && !point.sequential && is_fast && gain(run, point)?.is_flat() {
