@@ -78,6 +78,8 @@ struct Case {
     /// How much it follows that one, and the one that was named.
     most: f64,
     got: f64,
+    /// How many times as fast the statement says that it could be, and how many times it is.
+    gain: Option<(f64, f64)>,
 }
 
 impl Case {
@@ -116,6 +118,9 @@ fn draw(settings: &[Setting], dice: &mut u64) -> Vec<String> {
     set
 }
 
+/// What `machine limits` says with these words.
+type Ask<'a> = dyn Fn(&[&str]) -> Result<Value, Failure> + 'a;
+
 /// Adds the phases of one machine; gives how many have no truth, since no station matters more than
 /// chance does.
 fn measure(
@@ -130,7 +135,9 @@ fn measure(
         Ok(serde_json::from_slice(&process::output(&mut run)?)?)
     };
     let run = ask(&["checkup", machine, "--no-keep", "--json"])?;
-    let truth = ask(&["machine", "limits", machine, "--json"])?;
+    let limits =
+        |words: &[&str]| ask(&[&["machine", "limits", machine, "--json"], words].concat());
+    let truth = limits(&[])?;
     let mut without = 0;
     for phase in truth["phases"].as_array().into_iter().flatten() {
         let name = phase["phase"].as_str().unwrap_or_default();
@@ -149,6 +156,10 @@ fn measure(
         // What parity costs is what the members spend on it.
         let got = if by == "parity" { of(by).max(of("mechanics")) } else { of(by) };
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let gain = match said["next"]["gain"].as_f64() {
+            Some(gain) => Some((gain, simulated(&run, said, gain, &limits)?)),
+            None => None,
+        };
         cases.push(Case {
             machine: format!("{machine} {}", set.join(" ")),
             phase: name.to_owned(),
@@ -157,9 +168,60 @@ fn measure(
             truth: limit.to_owned(),
             most: of(limit),
             got,
+            gain,
         });
     }
     Ok(without)
+}
+
+/// How many times as fast a phase is where what limits it is gone: at the depth at which the run was
+/// fastest, or with a link or a bus that many times as fast.
+fn simulated(run: &Value, said: &Value, gain: f64, ask: &Ask<'_>) -> Result<f64, Failure> {
+    let phases = || run["phases"].as_array().into_iter().flatten();
+    let mine = phases().find(|phase| phase["name"] == said["phase"]).ok_or("no such phase")?;
+    let work = &mine["workload"];
+    let of = |words: &[&str], work: &Value| -> Result<Value, Failure> {
+        let mut answer = ask(&[words, &[job(work).as_str()]].concat())?;
+        Ok(answer["phases"][0].take())
+    };
+    if said["by"] != "latency" {
+        let found = of(&["--faster", &gain.to_string()], work)?;
+        let gains = found["gains"].as_array().into_iter().flatten();
+        let of_station = gains.into_iter().find(|gain| gain["station"] == said["by"]);
+        return Ok(of_station.and_then(|gain| gain["rate_gain"].as_f64()).unwrap_or(1.0));
+    }
+    let rate = |phase: &&Value| {
+        let of = |op: &str| phase["metrics"][op]["median"].as_f64().unwrap_or(0.0);
+        of("read.requests_per_s") + of("write.requests_per_s")
+    };
+    let like = |phase: &&Value| {
+        ["pattern", "read_percent", "sizes", "flush_every"]
+            .iter()
+            .all(|key| phase["workload"][key] == work[key])
+    };
+    let fastest = phases().filter(like).max_by(|a, b| rate(a).total_cmp(&rate(b)));
+    let fastest = fastest.ok_or("no such phase")?;
+    let rate = |work: &Value| Ok::<_, Failure>(of(&[], work)?["requests_per_s"].as_f64());
+    let (deep, one) = (rate(&fastest["workload"])?, rate(work)?);
+    Ok(deep.zip(one).map_or(0.0, |(deep, one)| deep / one))
+}
+
+/// A workload as a job in one word.
+fn job(work: &Value) -> String {
+    let random = if work["pattern"]["kind"] == "random" { "rand" } else { "" };
+    let reads = work["read_percent"].as_u64().unwrap_or(100);
+    let rw = match reads {
+        0 => "write",
+        100 => "read",
+        _ => "rw",
+    };
+    let mix = if rw == "rw" { format!(",rwmixread={reads}") } else { String::new() };
+    let (bytes, depth) = (&work["sizes"][0]["bytes"], &work["pace"]["depth"]);
+    let flush = match work["flush_every"].as_u64().unwrap_or(0) {
+        0 => String::new(),
+        every => format!(",fsync={every}"),
+    };
+    format!("{random}{rw},bs={bytes},iodepth={depth}{mix}{flush}")
 }
 
 const HOW: &str = "Settings are drawn over the built-in machines; each is measured by a checkup, \
@@ -167,7 +229,8 @@ const HOW: &str = "Settings are drawn over the built-in machines; each is measur
     which makes each station 10 % faster in turn, twice the tags, twice the depth. A statement is \
     right where the rate follows the station that it names by at least 90 % of what it follows the \
     one it follows most; `unknown` is not right. What parity costs is what the members spend on \
-    it, so `parity` counts as they do. Gains that statements predict are not compared here.";
+    it, so `parity` counts as they do. A gain that a statement predicts is held against the model at \
+    the depth that it is promised at, or with a link or bus that many times as fast.";
 
 fn report(
     args: &Args,
@@ -182,6 +245,8 @@ fn report(
     let named_right = named.iter().filter(|case| case.is_right()).count();
     let shown = |case: &&&Case| case.confidence == "shown";
     let wrong = named.iter().filter(shown).filter(|case| !case.is_right()).count();
+    let gains: Vec<(f64, f64)> = cases.iter().filter_map(|case| case.gain).collect();
+    let near = share(gains.iter().filter(|gain| is_near(**gain)).count(), gains.len());
     let percent = Unit::Named("%");
     let (all, surely) = (cases.len(), named.iter().filter(shown).count());
     page.rows = vec![
@@ -195,6 +260,8 @@ fn report(
         ),
         Row::new("shown", Unit::Named(""), vec![surely as f64], Wanted::Nothing),
         Row::new("wrong and shown", Unit::Named(""), vec![wrong as f64], Wanted::AtMost(0.0)),
+        Row::new("gains predicted", Unit::Named(""), vec![gains.len() as f64], Wanted::Nothing),
+        Row::new("gains within 25 %", percent, vec![near], Wanted::AtLeast(80.0)),
         Row::new(
             "no station matters more than chance: left out",
             Unit::Named(""),
@@ -204,10 +271,11 @@ fn report(
     ];
     let how = format!(
         "Made by `cargo xtask bench-limits --seed {}`. {HOW}\n\nNamed, over the truth:\n\n{}\n\
-         Wrong:\n\n{}",
+         Wrong:\n\n{}\nGains that differ by more than 25 %:\n\n{}",
         args.seed,
         confusion(cases),
-        mistakes(cases)
+        mistakes(cases),
+        far(cases)
     );
     page.finish(args.common.out.as_deref(), "limits", "What limits modelled machines", &how)
 }
@@ -242,4 +310,17 @@ fn mistakes(cases: &[Case]) -> String {
         ]
     });
     table(&["machine", "phase", "named", "follows it", "truth", "follows it"], rows)
+}
+
+fn is_near((said, is): (f64, f64)) -> bool {
+    (0.8..=1.25).contains(&(said / is))
+}
+
+fn far(cases: &[Case]) -> String {
+    let rows = cases.iter().filter_map(|case| {
+        let (said, is) = case.gain.filter(|gain| !is_near(*gain))?;
+        let (machine, phase) = (case.machine.trim().to_owned(), case.phase.clone());
+        Some(vec![machine, phase, case.named.clone(), format!("{said:.2}"), format!("{is:.2}")])
+    });
+    table(&["machine", "phase", "limit", "said", "is"], rows)
 }

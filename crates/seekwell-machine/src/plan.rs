@@ -10,7 +10,7 @@
 //! broken limit most is named.
 
 use crate::sweep::{completed, on_threads, run, within};
-use crate::what_if::{Relief, faster};
+use crate::what_if::{FASTER, Relief, faster};
 use crate::{LoadError, Model};
 use seekwell_io::engine::EngineError;
 use seekwell_io::histogram::Histogram;
@@ -216,7 +216,7 @@ fn relief(
     };
     let base = goodness(breaks);
     let mut found = Vec::new();
-    for (by, other) in faster(model) {
+    for (by, other) in faster(model, FASTER) {
         found.push((by, goodness(&attempt(&other, load, step, limits, seed)?) / base));
     }
     Ok(Relief::most(found))

@@ -15,7 +15,7 @@ use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Generator, Pace, Together, Workload};
 use serde::Serialize;
 
-/// How many times as fast each station is made in turn.
+/// How many times as fast each station is made in turn, unless asked otherwise.
 pub const FASTER: f64 = 1.1;
 /// How many times as many tags there are, and as many requests outstanding.
 pub const DEEPER: f64 = 2.0;
@@ -94,13 +94,13 @@ impl Relief {
     }
 }
 
-/// The machine with each of its stations faster in turn.
-pub fn faster(model: &Model) -> Vec<(Speedup, Model)> {
-    model.faster_each(|station| if station == Station::Tags { DEEPER } else { FASTER })
+/// The machine with each of its stations that many times as fast in turn, and with twice the tags.
+pub fn faster(model: &Model, factor: f64) -> Vec<(Speedup, Model)> {
+    model.faster_each(|station| if station == Station::Tags { DEEPER } else { factor })
 }
 
-/// What each of some loads gets of a machine and what it would get were one station faster, on up
-/// to `threads` threads; in the loads' order and independent of the number of threads. A load runs
+/// What each of some loads gets of a machine and what it would get were one station `factor` times
+/// as fast, on up to `threads` threads; in the loads' order and independent of the number of threads. A load runs
 /// for its own time, or for as long as enough of its requests take.
 ///
 /// # Errors
@@ -108,10 +108,11 @@ pub fn faster(model: &Model) -> Vec<(Speedup, Model)> {
 pub fn what_if(
     model: &Model,
     loads: &[Workload],
+    factor: f64,
     seed: u64,
     threads: usize,
 ) -> Vec<Result<WhatIf, LoadError>> {
-    let others = faster(model);
+    let others = faster(model, factor);
     let timed = on_threads(loads.len(), threads, |n| in_time(model, &loads[n], seed));
     let mut runs: Vec<Run<'_>> = (0..=OTHERS).map(|n| Run::Plain(seed.wrapping_add(n))).collect();
     runs.extend(others.iter().map(|(by, other)| Run::Faster(*by, other)));
@@ -253,7 +254,7 @@ mod tests {
 
     fn asked(model: &Model, pattern: Pattern, reads: u8, bytes: u32, depth: u32) -> WhatIf {
         let load = Workload::closed(pattern, reads, bytes, depth, model.capacity());
-        let found = what_if(model, &[load], 1, 2).pop().expect("one");
+        let found = what_if(model, &[load], FASTER, 1, 2).pop().expect("one");
         found.expect("runs")
     }
 
@@ -309,7 +310,7 @@ mod tests {
         let large = asked(&pio, Pattern::Sequential, 100, 64 << 10, 1);
         assert!(of(&large, Station::TransferMode) > 0.3, "{large:?}");
         let load = Workload::closed(Pattern::Random, 70, 4096, 4, 1 << 30);
-        let told = |threads| what_if(&array, std::slice::from_ref(&load), 3, threads).pop();
+        let told = |threads| what_if(&array, std::slice::from_ref(&load), FASTER, 3, threads).pop();
         let (one, many) = (told(1).expect("one"), told(3).expect("one"));
         assert_eq!(one.expect("runs"), many.expect("runs"));
     }

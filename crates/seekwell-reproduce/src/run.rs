@@ -5,7 +5,7 @@ use crate::row::{Better, How, NEAR, Row};
 use crate::rows::why_missed;
 use seekwell_io::engine::Control;
 use seekwell_machine::describe::{DescribeError, Provenance};
-use seekwell_machine::what_if::{Relief, faster};
+use seekwell_machine::what_if::{FASTER, Relief, faster};
 use seekwell_machine::{Model, Speedup, library};
 use seekwell_suites::load::{Load, Outcome, PlayError};
 use seekwell_sys::classify;
@@ -314,7 +314,7 @@ fn figures_of(
             let model = model()?;
             let play = |on: &Model| load.play(on, SEED, &Control::default()).map_err(failed);
             let outcome = play(model)?;
-            let others = if limits { faster(model) } else { Vec::new() };
+            let others = if limits { faster(model, FASTER) } else { Vec::new() };
             let others = others.iter().map(|(by, other)| Ok((*by, play(other)?)));
             let others = others.collect::<Result<Vec<_>, ReproduceError>>()?;
             group.iter().map(|index| Figure::read(&rows[*index], &outcome, &others)).collect()

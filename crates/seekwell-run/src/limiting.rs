@@ -59,11 +59,12 @@ impl AskedLoad {
 pub fn limited(
     model: &Model,
     loads: &[AskedLoad],
+    factor: f64,
     seed: u64,
     threads: usize,
 ) -> Vec<Result<LimitedPhase, LoadError>> {
     let workloads: Vec<Workload> = loads.iter().map(|load| load.workload.clone()).collect();
-    let found = what_if(model, &workloads, seed, threads);
+    let found = what_if(model, &workloads, factor, seed, threads);
     let named = |(load, found): (&AskedLoad, Result<WhatIf, LoadError>)| {
         let (phase, title) = (load.phase.clone(), load.title.clone());
         Ok(LimitedPhase { phase, title, found: found? })

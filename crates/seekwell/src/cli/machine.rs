@@ -5,6 +5,7 @@ use super::{Destroy, Force, Keep, values};
 use clap::{Args, Subcommand, ValueHint};
 use seekwell_io::units::Nanos;
 use seekwell_machine::plan::Limit;
+use seekwell_machine::what_if::FASTER;
 use seekwell_nbd::{Fault, Place};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -99,9 +100,19 @@ pub struct Limits {
     /// Jobs in one word each: randread,iodepth=32; the phases of a quick checkup without any
     #[arg(value_name = "JOB")]
     pub jobs: Vec<String>,
+    /// How many times as fast each station is made: 1.1 tells what limits, more tells what is to be
+    /// had
+    #[arg(long, value_name = "TIMES", default_value_t = FASTER, value_parser = times)]
+    pub faster: f64,
     /// Seed of all random choices
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+fn times(word: &str) -> Result<f64, String> {
+    let times: f64 = word.parse().map_err(|_| "a number is needed, such as 1.1")?;
+    let fits = (1.001..=1e6).contains(&times);
+    fits.then_some(times).ok_or_else(|| "1.001 to 1000000 is possible".to_owned())
 }
 
 /// `seekwell machine serve`.

@@ -4,9 +4,9 @@ use crate::Ended;
 use crate::cli::machine::Limits;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
-use seekwell_io::units::iops;
+use seekwell_io::units::{iops, whole_percent};
 use seekwell_job::PlainJob;
-use seekwell_machine::what_if::{DEEPER, FASTER, Gain};
+use seekwell_machine::what_if::{DEEPER, Gain};
 use seekwell_machine::{Model, Station};
 use seekwell_report::wrap;
 use seekwell_run::{AskedLoad, LimitedPhase, limited, model};
@@ -19,7 +19,7 @@ pub fn run(args: &Limits, context: &Context) -> Ended {
     let model = model(&args.machine.machine, &args.machine.set)?;
     let loads = loads(args, &model)?;
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let found = limited(&model, &loads, args.seed, threads);
+    let found = limited(&model, &loads, args.faster, args.seed, threads);
     let named = |(load, found): (&AskedLoad, Result<_, _>)| {
         found.map_err(|error| CommandError::NotPlanned { machine: load.phase.clone(), error })
     };
@@ -69,9 +69,12 @@ fn text(args: &Limits, model: &Model, phases: &[LimitedPhase], width: usize) -> 
     let (followed, idle): (Vec<_>, Vec<_>) = stations
         .into_iter()
         .partition(|station| phases.iter().any(|phase| gain(phase, *station).is_some_and(matters)));
-    let percent = (100.0 * (FASTER - 1.0)).round();
+    let faster = match args.faster < 2.0 {
+        true => format!("{} faster", whole_percent(args.faster - 1.0)),
+        false => format!("{} times as fast", args.faster),
+    };
     let rate = format!(
-        "Each station {percent:.0} % faster in turn, then twice the tags, then twice as deep: how \
+        "Each station {faster} in turn, then twice the tags, then twice as deep: how \
          much of that the rate follows (1: all of it; ◆: the most of its phase)"
     );
     let tail = "By how many percent p99 is shorter (−: longer)";
