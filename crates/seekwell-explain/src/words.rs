@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(bytes(512), "512 bytes");
         assert_eq!(bytes(128 << 10), "128 KiB");
         assert_eq!(bytes((1 << 30) + (1 << 29)), "1.50 GiB");
-        assert_eq!(per_s(1_234_000.0), "1.23 M requests/s");
+        assert_eq!(per_s(1_234_000.0), "1.23M requests/s");
         assert_eq!(per_s(57.6), "57.6 requests/s");
         assert_eq!(bytes_per_s(512e6), "512 MB/s");
         assert_eq!(ns(87_300.0), "87.3 µs");

@@ -48,7 +48,7 @@ fn the_same_rate_for_reads_and_writes_of_what_cannot_be_seen_is_a_cap() {
     let curve = [(1, 1e3), (4, 3e3), (8, 3e3), (32, 3e3)];
     let case = Case::disk(None).small(100, &curve).small(0, &curve).large(100, 131.0, 131.0);
     assert_eq!(case.of("r8").by, Station::Throttle);
-    assert!(case.of("w32").name.contains("3000 requests/s"), "{:?}", case.of("w32"));
+    assert!(case.of("w32").name.contains("3,000 requests/s"), "{:?}", case.of("w32"));
     assert_eq!(case.of("r1").by, Station::Latency);
     let found = case.judge().ceilings;
     assert!(found.iter().any(|c| c.by == Station::Throttle && c.known == Known::Inferred));

@@ -142,13 +142,9 @@ pub fn iops(per_s: f64) -> String {
     }
 }
 
-/// Requests a second in a sentence: `13.2 k requests/s`.
+/// Requests a second in a sentence: `13.2k requests/s`.
 pub fn requests_per_s(rate: f64) -> String {
-    match rate {
-        r if r >= 1e6 => format!("{} M requests/s", three_digits(r / 1e6)),
-        r if r >= 1e4 => format!("{} k requests/s", three_digits(r / 1e3)),
-        r => format!("{} requests/s", three_digits(r)),
-    }
+    format!("{} requests/s", iops(rate))
 }
 
 /// A time given in nanoseconds: `72.1 µs`.

@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_busy_thread_at_the_highest_rate_is_a_finding() {
         let f = busy(Case::nvme(), 97.0).finding(LIMIT);
-        assert!(f.evidence[0].seen.contains("530 k requests/s"), "{f:?}");
+        assert!(f.evidence[0].seen.contains("530k requests/s"), "{f:?}");
         assert!(f.evidence[1].seen.starts_with("97 % "), "{f:?}");
         assert!(f.evidence.iter().any(|e| e.seen.contains("seekwell's own: 120 ns")), "{f:?}");
         assert!(f.remedy.contains("--on /srv "), "{f:?}");

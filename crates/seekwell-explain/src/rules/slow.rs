@@ -122,7 +122,7 @@ mod tests {
     fn a_full_cache_is_a_warning_with_when_it_was_full_and_both_rates() {
         let f = falls(Case::nvme(), "rand-write-4k-d32", 2e4).finding(SLOWS);
         assert_eq!(f.severity, Severity::Warning);
-        let seen = "after 3.00 s: from 100 k requests/s to 20.0 k requests/s (20 % of it)";
+        let seen = "after 3.00 s: from 100k requests/s to 20.0k requests/s (20 % of it)";
         assert_eq!(f.evidence[0].seen, seen);
         assert_eq!(f.evidence[0].from, "rand-write-4k-d32, repeat 1");
         assert!(f.remedy.contains("--precondition"), "{f:?}");

@@ -73,7 +73,7 @@ mod tests {
     fn rounds_that_never_settle_are_a_finding_with_the_last_of_them() {
         let f = after(Some(SteadyOutcome::NotReached), false).finding(UNSTEADY);
         assert_eq!(f.severity, Severity::Warning);
-        assert!(f.evidence[0].seen.contains("5 of 25 rounds: 500 requests/s … 1000"), "{f:?}");
+        assert!(f.evidence[0].seen.contains("5 of 25 rounds: 500 requests/s … 1,000"), "{f:?}");
         assert!(f.remedy.contains("--precondition"), "{f:?}");
         let f = after(Some(SteadyOutcome::NotReached), true).finding(UNSTEADY);
         assert!(!f.remedy.contains("--precondition"), "{f:?}");
