@@ -117,6 +117,9 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+    /// No busy machine keeps an answer that long.
+    const PATIENCE: Duration = Duration::from_secs(3);
+
     /// Answers at once but for some files, which never do; counts how often it is asked for those.
     struct Hung(Fake, Arc<AtomicUsize>);
 
@@ -146,7 +149,7 @@ mod tests {
     fn a_file_that_blocks_is_missing_with_its_reason_and_the_rest_is_read() {
         let fake = Fake::new().file("/sys/hung", "x").file("/sys/well", "7");
         let asked = Arc::default();
-        let view = Patient::new(Hung(fake, Arc::clone(&asked)), Duration::from_millis(50));
+        let view = Patient::new(Hung(fake, Arc::clone(&asked)), PATIENCE);
         for _ in 0..3 {
             let error = view.text(Path::new("/sys/hung")).unwrap_err();
             let late = matches!(error, ViewError::Failed { kind: io::ErrorKind::TimedOut, .. });
@@ -162,7 +165,7 @@ mod tests {
         let fake = names.iter().fold(Fake::new(), |fake, name| fake.file(name, "x"));
         let asked = Arc::default();
         let hung = Hung(fake.file("/sys/well", "7"), Arc::clone(&asked));
-        let view = Patient::new(hung, Duration::from_millis(50));
+        let view = Patient::new(hung, PATIENCE);
         assert!(names.iter().all(|name| view.text(Path::new(name)).is_err()));
         assert_eq!(asked.load(Relaxed), 2);
         assert_eq!(view.number(Path::new("/sys/well")), Ok(7), "other folders are asked");

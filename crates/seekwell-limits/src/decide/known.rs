@@ -129,7 +129,7 @@ pub fn full_link<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     });
     // It has carried more: perhaps something else stops these a little earlier.
     let most = run.points.iter().filter(|p| p.is_large()).map(|p| p.bytes_per_s);
-    let is_most = point.bytes_per_s > 0.985 * most.fold(0.0, f64::max);
+    let is_most = point.bytes_per_s > 0.993 * most.fold(0.0, f64::max);
     let sure = match (same, run.rotates) {
         (Some(_), Some(false)) if is_most => Confidence::Shown,
         _ => Confidence::Likely,

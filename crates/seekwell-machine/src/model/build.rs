@@ -194,6 +194,11 @@ fn wired(
     drives: Vec<AnyPart>,
     change: &Change,
 ) -> Result<Vec<AnyPart>, DescribeError> {
+    let attached = ["scsi", "pcie", "link"].map(|key| Layer::of(root, key));
+    if let [first, second, ..] = attached.iter().flatten().collect::<Vec<_>>()[..] {
+        let why = format!("the drive has one attachment, and that is {} here", first.key);
+        return Err(second.wrong("", Problem::Illegal { why }));
+    }
     if let Some(layer) = Layer::of(root, "scsi") {
         let params: ScsiParams = layer.params(&[])?;
         let drives = OnScsi::scsi(params, drives).map_err(|e| layer.out(&e))?;
