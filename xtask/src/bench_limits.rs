@@ -135,8 +135,7 @@ fn measure(
         Ok(serde_json::from_slice(&process::output(&mut run)?)?)
     };
     let run = ask(&["checkup", machine, "--no-keep", "--json"])?;
-    let limits =
-        |words: &[&str]| ask(&[&["machine", "limits", machine, "--json"], words].concat());
+    let limits = |words: &[&str]| ask(&[&["machine", "limits", machine, "--json"], words].concat());
     let truth = limits(&[])?;
     let mut without = 0;
     for phase in truth["phases"].as_array().into_iter().flatten() {
@@ -174,8 +173,8 @@ fn measure(
     Ok(without)
 }
 
-/// How many times as fast a phase is where what limits it is gone: at the depth at which the run was
-/// fastest, or with a link or a bus that many times as fast.
+/// How many times as fast a phase is where what limits it is gone: at the depth at which the run
+/// was fastest, or with a link or a bus that many times as fast.
 fn simulated(run: &Value, said: &Value, gain: f64, ask: &Ask<'_>) -> Result<f64, Failure> {
     let phases = || run["phases"].as_array().into_iter().flatten();
     let mine = phases().find(|phase| phase["name"] == said["phase"]).ok_or("no such phase")?;
@@ -229,8 +228,8 @@ const HOW: &str = "Settings are drawn over the built-in machines; each is measur
     which makes each station 10 % faster in turn, twice the tags, twice the depth. A statement is \
     right where the rate follows the station that it names by at least 90 % of what it follows the \
     one it follows most; `unknown` is not right. What parity costs is what the members spend on \
-    it, so `parity` counts as they do. A gain that a statement predicts is held against the model at \
-    the depth that it is promised at, or with a link or bus that many times as fast.";
+    it, so `parity` counts as they do. A gain that a statement predicts is held against the model \
+    at the depth that it is promised at, or with a link or bus that many times as fast.";
 
 fn report(
     args: &Args,

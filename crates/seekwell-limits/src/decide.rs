@@ -107,7 +107,9 @@ fn answer<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Said<'r> {
     found.unwrap_or_else(|| {
         let why = match gain(run, point) {
             None => "no other depth was measured".to_owned(),
-            Some(gain) if gain.is_flat() => "more depth brings nothing, so something is full".into(),
+            Some(gain) if gain.is_flat() => {
+                "more depth brings nothing, so something is full".into()
+            }
             Some(Gain { times, .. }) => {
                 format!("twice the depth gives {times:.2} times as many: neither waiting nor full")
             }

@@ -100,8 +100,8 @@ pub fn faster(model: &Model, factor: f64) -> Vec<(Speedup, Model)> {
 }
 
 /// What each of some loads gets of a machine and what it would get were one station `factor` times
-/// as fast, on up to `threads` threads; in the loads' order and independent of the number of threads. A load runs
-/// for its own time, or for as long as enough of its requests take.
+/// as fast, on up to `threads` threads; in the loads' order and independent of the number of
+/// threads. A load runs for its own time, or for as long as enough of its requests take.
 ///
 /// # Errors
 /// For each load, [`LoadError`].

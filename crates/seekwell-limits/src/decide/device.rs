@@ -196,7 +196,7 @@ pub fn throttle<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
             return None;
         }
         let theirs = flat(other);
-        // Sizes far apart reach the same by a cap, where depth makes no difference, hardly by chance.
+        // Where depth makes no difference, sizes far apart hardly reach the same by chance.
         let across = !near(other.bytes, point.bytes, 0.5)
             && [mine, theirs].contains(&Some(true))
             && ![mine, theirs].contains(&Some(false));
