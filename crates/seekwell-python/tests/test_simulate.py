@@ -62,7 +62,7 @@ def test_a_trace_gives_the_document_that_replay_gives(program, machine):
 
 def test_a_machine_is_described_as_machine_show_describes_it(program):
     machine = seekwell.Machine.load("nvme-ssd", set={"host.tags": "split"})
-    command = [program, "machine", "show", "nvme-ssd.toml", "--set", "host.tags=split", "--json"]
+    command = [program, "machine", "show", "nvme-ssd", "--set", "host.tags=split", "--json"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert machine.describe() == json.loads(shown)
 
