@@ -1,9 +1,10 @@
 use crate::judge;
 use crate::testing::{Case, SMALL};
 use proptest::prelude::*;
-use seekwell_inspect::facts::AtaFacts;
+use seekwell_inspect::facts::{AtaFacts, PciFunction, PcieLink};
 use seekwell_inspect::{Fact, IoLimit};
 use seekwell_io::workload::{Pace, Pattern, Workload};
+use seekwell_runs::Repeat;
 use seekwell_runs::limits::{Confidence, Known, Station};
 
 fn ssd(link: &str, mb: f64) -> Case {
@@ -84,6 +85,14 @@ fn a_limit_of_a_control_group_is_declared() {
 fn a_busy_thread_a_cache_and_a_load_that_asks_for_less_are_no_fault_of_the_disk() {
     let case = Case::disk(Some(false)).small(100, &[(32, 5e5)]).metric("cpu_percent", 99.0);
     assert_eq!(case.of("r32").by, Station::Processor);
+    let mut case = Case::disk(Some(false)).small(100, &[(32, 5e5)]).metric("cpu_percent", 80.0);
+    assert_ne!(case.of("r32").by, Station::Processor);
+    // Three of four processors are others'.
+    case.0.phases[0].repeats[0].values.insert(Repeat::OTHERS.into(), 75.0);
+    let limit = case.of("r32");
+    assert_eq!((limit.by, limit.confidence), (Station::Processor, Confidence::Likely));
+    let case = case.metric("cpu_percent", 20.0);
+    assert_ne!(case.of("r32").by, Station::Processor, "a disk that asks for little gets it");
     let case = Case::disk(Some(false)).small(100, &[(32, 5e5)]).metric("device_share", 0.3);
     assert_eq!(case.of("r32").by, Station::Memory);
     let mut open = Workload::closed(Pattern::Random, 100, SMALL, 8, 1 << 30);
@@ -104,6 +113,21 @@ fn a_mode_on_a_parallel_cable_and_tags_that_are_out_are_named() {
     };
     let curve = [(1, 1e4), (2, 2e4), (4, 4e4), (8, 4e4), (16, 4e4)];
     assert_eq!(Case::disk(Some(false)).with(tags).small(100, &curve).of("r16").by, Station::Tags);
+}
+
+#[test]
+fn a_pcie_link_that_flash_may_come_near_by_chance_is_not_shown() {
+    let of = |megabytes: f64| {
+        let pci = |d: &mut seekwell_inspect::Device| {
+            let link = Some(Fact::new(PcieLink { gts: 8.0, width: 4 }, "current_link_speed"));
+            d.detail.pci = vec![PciFunction { link, ..PciFunction::default() }];
+        };
+        Case::disk(Some(false)).with(pci).large(100, megabytes, megabytes).of("rseq")
+    };
+    let (full, near) = (of(3550.0), of(3200.0));
+    assert_eq!((full.by, full.confidence), (Station::Link, Confidence::Shown));
+    assert_eq!((near.by, near.confidence), (Station::Link, Confidence::Likely));
+    assert_eq!(near.or, [Station::Flash]);
 }
 
 #[test]

@@ -2,14 +2,14 @@
 
 use super::Said;
 use crate::Run;
-use crate::ceilings::usual;
+use crate::ceilings::{certain, usual};
 use crate::curve::near;
 use crate::point::{Op, Point};
 use crate::words::command;
 use seekwell_inspect::DeviceKind;
 use seekwell_io::units::{bytes_per_s, requests_per_s, whole_percent};
 use seekwell_runs::limits::{Ceiling, Confidence, Station, Unit};
-use seekwell_runs::{FastCause, Phase, Study};
+use seekwell_runs::{FastCause, Phase, Repeat, Study};
 
 /// The processor time of the threads that issue requests, as a share of what they could have: 1 is
 /// all of it. A pool uses a thread for each outstanding request, as far as there are processors.
@@ -19,22 +19,44 @@ pub fn cpu_share(run: &Run<'_>, phase: &Phase) -> Option<f64> {
         Some(workload) => (workload.threads.max(1), workload.pace.depth()),
         None => (1, 1),
     };
-    let cpus = document.inspection.host.cpus.as_ref().map_or(1.0, |c| c.value.max(1) as f64);
     let issuing = match document.engine.name.as_str() {
         "threads" => f64::from(threads) * f64::from(depth),
         _ => f64::from(threads),
     };
-    Some(phase.median("cpu_percent")? / (100.0 * issuing.min(cpus).max(1.0)))
+    Some(phase.median("cpu_percent")? / (100.0 * issuing.min(cpus(run)).max(1.0)))
+}
+
+fn cpus(run: &Run<'_>) -> f64 {
+    run.document.inspection.host.cpus.as_ref().map_or(1.0, |cpus| cpus.value.max(1) as f64)
 }
 
 /// From here on an issuing thread has no time to wait for the device; the rest is interrupts.
 const BUSY: f64 = 0.9;
 
 pub fn processor<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
-    let share = cpu_share(run, point.phase).filter(|share| *share >= BUSY)?;
-    let seen = format!("{} of the CPU time its issuing threads could use", whole_percent(share));
-    let said = Said::shown(Station::Processor).seen(seen, &point.phase.name);
-    Some(Said { tell: Some(command(run, "--numjobs=4")), ..said })
+    let share = cpu_share(run, point.phase)?;
+    if share >= BUSY {
+        let seen =
+            format!("{} of the CPU time its issuing threads could use", whole_percent(share));
+        let said = Said::shown(Station::Processor).seen(seen, &point.phase.name);
+        return Some(Said { tell: Some(command(run, "--numjobs=4")), ..said });
+    }
+    // A thread that hardly needs a processor gets one at once, whatever others do.
+    let others = others(point.phase).filter(|_| share >= 0.25)?;
+    let own = point.phase.median("cpu_percent")? / (100.0 * cpus(run));
+    let seen = format!(
+        "other programs had {} of the processors' time, this one {}",
+        whole_percent(others),
+        whole_percent(own)
+    );
+    let said = || Said::likely(Station::Processor).seen(seen, &point.phase.name);
+    (others + own >= BUSY).then(said)
+}
+
+/// The share of all processors that other programs had, where the run tells of it.
+fn others(phase: &Phase) -> Option<f64> {
+    let shares = phase.repeats.iter().filter_map(|repeat| repeat.values.get(Repeat::OTHERS));
+    shares.map(|percent| percent / 100.0).reduce(f64::min)
 }
 
 /// The measured rate in a ceiling's unit.
@@ -131,7 +153,7 @@ pub fn full_link<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     let most = run.points.iter().filter(|p| p.is_large()).map(|p| p.bytes_per_s);
     let is_most = point.bytes_per_s > 0.993 * most.fold(0.0, f64::max);
     let sure = match (same, run.rotates) {
-        (Some(_), Some(false)) if is_most => Confidence::Shown,
+        (Some(_), Some(false)) if is_most && share >= certain(ceiling) => Confidence::Shown,
         _ => Confidence::Likely,
     };
     let mut said = Said::new(ceiling.by, sure).at(ceiling);
@@ -140,6 +162,9 @@ pub fn full_link<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     }
     match run.rotates {
         Some(true) => said = said.or(Station::Medium, command(run, "--rw=read --offset=90%")),
+        Some(false) if share < certain(ceiling) => {
+            said = said.or(Station::Flash, command(run, "--bs=128k --iodepth=32"));
+        }
         Some(false) if !is_most => {
             said = said.or(Station::Controller, command(run, "--bs=128k --iodepth=32"));
         }
