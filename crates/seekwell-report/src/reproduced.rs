@@ -4,13 +4,14 @@ use crate::html::{ReportError, of_text};
 use crate::terminal::table;
 use crate::text::{escape_html, escape_markdown, markdown_row, wrap};
 use seekwell_reproduce::{
-    Basis, Better, Count, DOCUMENTS, NEAR, Reproduced, Summary, effects, is_shown, ratios, summary,
+    Better, Count, DOCUMENTS, Effect, Interval, NEAR, Reproduced, Row, Summary, Unstated, Verdict,
+    effects, summary, unstated,
 };
 use seekwell_stats::signed;
 use serde_json::{Value, json};
 
-/// Width of the longest bar on the page.
-const BAR: f64 = 160.0;
+/// Width of the scale on the page.
+const SCALE: f64 = 160.0;
 
 pub fn terminal(rows: &[Reproduced], width: usize) -> String {
     let mut out = String::new();
@@ -21,13 +22,13 @@ pub fn terminal(rows: &[Reproduced], width: usize) -> String {
                 row.row.configuration.to_owned(),
                 figure(row.row.published),
                 row.modelled.map_or_else(|| "–".to_owned(), figure),
-                error(row),
+                row.interval.as_ref().map_or_else(|| "–".to_owned(), ends),
                 mark(row),
             ];
             cells.extend(is_limited.then(|| limit(row)));
             cells
         });
-        let mut header = vec![title.as_str(), "published", "modelled", "error", ""];
+        let mut header = vec![title.as_str(), "published", "modelled", "5 to 95 %", ""];
         header.extend(is_limited.then_some("limited by"));
         out += &table(&header, cells, width);
         for said in said_of(group) {
@@ -45,8 +46,9 @@ pub fn markdown(rows: &[Reproduced]) -> String {
     let is_limited = is_limited(rows);
     let limited = |text: &'static str| if is_limited { text } else { "" };
     let head = limited(" limited by |");
-    out += &format!("| test | configuration | unit | published | modelled | error |{head} |\n");
-    out += &format!("|---|---|---|---:|---:|---:|---|{}\n", limited("---|"));
+    out += "| test | configuration | unit | published | modelled | error | 5 to 95 % | ";
+    out += &format!("depends most on |{head} |\n");
+    out += &format!("|---|---|---|---:|---:|---:|---:|---|---|{}\n", limited("---|"));
     for row in rows {
         let mark = mark(row);
         let said = [Some(mark.as_str()), row.why()].into_iter().flatten().collect::<Vec<_>>();
@@ -57,23 +59,27 @@ pub fn markdown(rows: &[Reproduced]) -> String {
             figure(row.row.published),
             row.modelled.map_or_else(|| "–".to_owned(), figure),
             error(row),
+            row.interval.as_ref().map_or_else(|| "–".to_owned(), ends),
+            decides(row.interval.as_ref()),
         ];
         cells.extend(is_limited.then(|| limit(row)));
         cells.push(said.join(": "));
         out += &markdown_row(cells);
     }
-    out += "\n## Effects\n\n| test | from | to | published | modelled | |\n";
-    out += "|---|---|---|---:|---:|---|\n";
-    for pair in effects(rows) {
-        let [published, modelled] = ratios(pair).unwrap_or_default().map(|r| format!("× {r:.2}"));
-        let [a, b] = pair.map(|row| &row.row);
+    out += "\n## Effects\n\n| test | from | to | published | modelled | 5 to 95 % | ";
+    out += "depends most on | |\n|---|---|---|---:|---:|---:|---|---|\n";
+    for effect in effects(rows) {
+        let [a, b] = [&effect.from.row, &effect.to.row];
+        let interval = effect.interval.as_ref();
         out += &markdown_row([
             format!("{} {}", a.document, a.what).as_str(),
             a.configuration,
             b.configuration,
-            &published,
-            &modelled,
-            if is_shown(pair) { "shown" } else { "not shown" },
+            &format!("× {:.2}", effect.published),
+            &format!("× {:.2}", effect.modelled),
+            &interval.map_or_else(|| "–".to_owned(), |i| format!("{:.2} to {:.2}", i.low, i.high)),
+            &decides(interval),
+            shown(&effect),
         ]);
     }
     out += "\n## Inputs of the workloads\n\n| test | inputs |\n|---|---|\n";
@@ -82,6 +88,14 @@ pub fn markdown(rows: &[Reproduced]) -> String {
         if let Some(inputs) = row.inputs() {
             out += &markdown_row([&format!("{} {}", row.document, row.what), inputs]);
         }
+    }
+    out += "\n## What the documents leave out\n\n| rows | input | range | source |\n";
+    out += "|---|---|---|---|\n";
+    let is_of = |input: &&Unstated| rows.iter().any(|row| input.is_of(&row.row));
+    for input in unstated().iter().filter(is_of) {
+        let source = input.source.trim();
+        let rows = input.rows.join("; ");
+        out += &markdown_row([rows.trim_end_matches(", "), &input.name, &input.words(), source]);
     }
     out
 }
@@ -110,8 +124,8 @@ pub fn html(rows: &[Reproduced]) -> Result<String, ReportError> {
             "<h2>{document} {}</h2>\n<div class=\"scroll\"><table>\n<thead><tr>\
              <th scope=\"col\">configuration</th><th scope=\"col\" class=\"number\">published</th>\
              <th scope=\"col\" class=\"number\">modelled</th>\
-             <th scope=\"col\" class=\"number\">error</th><th scope=\"col\"></th>{limited}\
-             <th scope=\"col\">published above modelled</th></tr></thead>\n{groups}\
+             <th scope=\"col\" class=\"number\">5 to 95 %</th><th scope=\"col\"></th>{limited}\
+             <th scope=\"col\">published (◆) on modelled</th></tr></thead>\n{groups}\
              </table></div>\n",
             escape_html(about)
         );
@@ -121,7 +135,8 @@ pub fn html(rows: &[Reproduced]) -> Result<String, ReportError> {
 
 /// The rows of one test, under what it measured, with what has to be said of them.
 fn section(group: &[Reproduced], is_limited: bool) -> String {
-    let figures = group.iter().flat_map(|row| [Some(row.row.published), row.modelled]);
+    let high = |row: &Reproduced| row.interval.as_ref().map(|interval| interval.high);
+    let figures = group.iter().flat_map(|row| [Some(row.row.published), row.modelled, high(row)]);
     let most = figures.flatten().fold(0.0, f64::max);
     let lines: String = group.iter().map(|row| line(row, most, is_limited)).collect();
     let columns = 6 + usize::from(is_limited);
@@ -147,28 +162,33 @@ fn line(row: &Reproduced, most: f64, is_limited: bool) -> String {
         escape_html(row.row.configuration),
         figure(row.row.published),
         modelled,
-        error(row),
+        row.interval.as_ref().map_or_else(|| "–".to_owned(), ends),
         mark(row),
-        bars(row, most)
+        scale(row, most)
     )
 }
 
-/// Two bars of which the longer one of the group is the whole width; the modelled one is hollow.
-fn bars(row: &Reproduced, most: f64) -> String {
-    let long = |value: f64| if most > 0.0 { value / most * BAR } else { 0.0 };
-    let published = long(row.row.published);
-    let hollow = row.modelled.map_or_else(String::new, |modelled| {
+/// The modelled interval as a bar and the modelled figure as a line across it, with the published
+/// figure as a mark; all of them from 0 to the largest of the group.
+fn scale(row: &Reproduced, most: f64) -> String {
+    let at = |value: f64| 6.0 + if most > 0.0 { value / most * SCALE } else { 0.0 };
+    let bar = row.interval.as_ref().map_or_else(String::new, |interval| {
+        let (from, to) = (at(interval.low), at(interval.high));
         format!(
-            "<rect x=\"0.5\" y=\"9\" width=\"{:.1}\" height=\"6\" fill=\"none\" \
-             stroke=\"currentColor\"/>",
-            long(modelled)
+            "<rect x=\"{from:.1}\" y=\"5\" width=\"{:.1}\" height=\"6\" fill=\"currentColor\" \
+             fill-opacity=\"0.3\"/>",
+            (to - from).max(1.0)
         )
+    });
+    let line = row.modelled.map_or_else(String::new, |modelled| {
+        format!("<path d=\"M{:.1} 3v10\" stroke=\"currentColor\"/>", at(modelled))
     });
     format!(
         "<svg width=\"{w}\" height=\"16\" viewBox=\"0 0 {w} 16\" aria-hidden=\"true\">\
-         <rect x=\"0.5\" y=\"1\" width=\"{published:.1}\" height=\"6\" fill=\"currentColor\"/>\
-         {hollow}</svg>",
-        w = BAR + 2.0
+         <path d=\"M6 8h{SCALE}\" stroke=\"currentColor\" stroke-opacity=\"0.3\"/>{bar}{line}\
+         <path d=\"M{:.1} 8m0 -5l4 5l-4 5l-4 -5z\" fill=\"currentColor\"/></svg>",
+        at(row.row.published),
+        w = SCALE + 12.0
     )
 }
 
@@ -189,6 +209,9 @@ pub fn document(rows: &[Reproduced]) -> Value {
                 "modelled": row.modelled,
                 "error": row.error(),
                 "is_near": row.is_near(),
+                "verdict": row.verdict().name(),
+                "interval": row.interval.as_ref().map(interval),
+                "unstated": Unstated::of(&row.row).map(|i| i.name.as_str()).collect::<Vec<_>>(),
                 "limited_by": row.limited_by,
                 "fitted": row.fitted,
                 "basis": row.basis.name(),
@@ -198,33 +221,49 @@ pub fn document(rows: &[Reproduced]) -> Value {
         })
         .collect();
     let effects: Vec<Value> = effects(rows)
-        .map(|pair| {
-            let [from, to] = pair.map(|row| row.row.id());
-            let [published, modelled] = ratios(pair).unwrap_or_default();
+        .map(|effect| {
             json!({
-                "from": from,
-                "to": to,
-                "published_ratio": published,
-                "modelled_ratio": modelled,
-                "is_shown": is_shown(pair),
+                "from": effect.from.row.id(),
+                "to": effect.to.row.id(),
+                "published_ratio": effect.published,
+                "modelled_ratio": effect.modelled,
+                "interval": effect.interval.as_ref().map(interval),
+                "has_direction": effect.has_direction(),
+                "has_size": effect.has_size(),
+            })
+        })
+        .collect();
+    let inputs: Vec<Value> = unstated()
+        .iter()
+        .filter(|input| rows.iter().any(|row| input.is_of(&row.row)))
+        .map(|input| {
+            json!({
+                "name": input.name,
+                "rows": input.rows,
+                "range": input.words(),
+                "source": input.source.trim(),
             })
         })
         .collect();
     let count = |count: Count| json!({ "rows": count.rows, "near": count.near });
     json!({
-        "schema": "seekwell/reproduced/2",
+        "schema": "seekwell/reproduced/3",
         "modelled": true,
         "rows": shown,
         "effects": effects,
+        "unstated": inputs,
         "summary": {
             "rows": sum.rows,
-            "predicted": count(sum.predicted),
+            "predicted": sum.predicted,
+            "consistent": sum.consistent,
+            "missed": sum.missed,
             "carried_over": count(sum.carried_over),
             "fitted": count(sum.fitted),
             "not_modelled": sum.not_modelled,
             "near_error": NEAR,
             "effects": sum.effects,
-            "shown": sum.shown,
+            "direction": sum.direction,
+            "size": sum.size,
         },
     })
 }
@@ -244,6 +283,7 @@ fn groups(rows: &[Reproduced]) -> impl Iterator<Item = (String, &[Reproduced])> 
 fn said_of(group: &[Reproduced]) -> Vec<String> {
     let inputs = group[0].row.inputs().map(|inputs| format!("Inputs: {inputs}."));
     let mut said: Vec<String> = inputs.into_iter().collect();
+    said.extend(left_out(&group[0].row, group));
     for why in group.iter().filter_map(Reproduced::why) {
         if !said.iter().any(|known| known == why) {
             said.push(why.to_owned());
@@ -252,19 +292,72 @@ fn said_of(group: &[Reproduced]) -> Vec<String> {
     said
 }
 
+/// What the document leaves out of a test, and which of it decides most.
+fn left_out(row: &Row, group: &[Reproduced]) -> Option<String> {
+    let names: Vec<&str> = Unstated::of(row).map(|input| input.name.as_str()).collect();
+    let most = group.iter().filter_map(|row| row.interval.as_ref()?.depends_on);
+    let most = most.max_by(|a, b| a.share.total_cmp(&b.share));
+    let decides = most.map_or_else(String::new, |most| {
+        format!("; most depends on: {} ({:.0} %)", most.input, 100.0 * most.share)
+    });
+    (!names.is_empty() && group.iter().any(|row| row.interval.is_some()))
+        .then(|| format!("Left out: {}{decides}.", names.join(", ")))
+}
+
 fn lines(text: &str, width: usize, indent: &str) -> String {
     wrap(text, width, indent, indent).iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What a figure rests on and how near it is: in words, for nobody is to need a colour.
+/// What a figure is worth: in words, for nobody is to need a colour.
 fn mark(row: &Reproduced) -> String {
-    let basis = row.basis.name();
-    match (row.is_near(), row.basis) {
-        (Some(true), Basis::Predicted) => "near".to_owned(),
-        (Some(false), Basis::Predicted) => "missed".to_owned(),
-        (Some(false), _) => format!("missed, {basis}"),
-        _ => basis.to_owned(),
+    let verdict = row.verdict();
+    match (&row.interval, verdict, row.is_near()) {
+        (Some(interval), Verdict::Consistent, _) => {
+            format!("consistent, × {}", width(interval.high / interval.low))
+        }
+        (_, Verdict::Fitted | Verdict::CarriedOver, Some(false)) => {
+            format!("{}, missed", verdict.name())
+        }
+        _ => verdict.name().to_owned(),
     }
+}
+
+fn shown(effect: &Effect<'_>) -> &'static str {
+    match (effect.has_direction(), effect.has_size()) {
+        (true, true) => "shown",
+        (true, false) => "smaller",
+        (false, _) => "not shown",
+    }
+}
+
+/// How many times as high the upper end of an interval is as the lower.
+fn width(times: f64) -> String {
+    if times < 10.0 { format!("{times:.1}") } else { format!("{times:.0}") }
+}
+
+/// The ends of an interval.
+fn ends(interval: &Interval) -> String {
+    format!("{} to {}", figure(interval.low), figure(interval.high))
+}
+
+/// The input that decides most.
+fn decides(interval: Option<&Interval>) -> String {
+    let most = interval.and_then(|interval| interval.depends_on);
+    most.map_or_else(
+        || "–".to_owned(),
+        |most| format!("{} ({:.0} %)", most.input, 100.0 * most.share),
+    )
+}
+
+fn interval(interval: &Interval) -> Value {
+    let depends = interval.depends_on.map(|on| json!({ "input": on.input, "share": on.share }));
+    json!({
+        "low": interval.low,
+        "median": interval.median,
+        "high": interval.high,
+        "place": interval.place,
+        "depends_on": depends,
+    })
 }
 
 /// Whether it was asked what limits the figures.
@@ -298,20 +391,29 @@ fn sentence(sum: &Summary) -> String {
         _ => format!(" ({:.0} %)", 100.0 * part as f64 / whole as f64),
     };
     let of = |count: Count| format!("{} of {}", count.near, count.rows);
+    let inside = sum.predicted + sum.consistent;
     format!(
-        "{} published figures. Predicted, with no fitted figure to determine them: {} within \
-         {:.0} %{}. Carried over from a fitted figure or a re-recorded trace: {}. Fitted: {}. Not \
-         modelled: {}. Effects between neighbouring configurations, with direction and at least \
-         a third of the published size: {} of {}{}.",
+        "{} published figures. Of {} that no fitted figure determines, {}{} lie where the models \
+         say when what their document leaves out is anywhere in its range: {} predicted (the 5th \
+         and 95th percentiles differ by less than × 1.5), {} consistent (by more). Missed: {}. \
+         Within {:.0} %: carried over from a fitted figure or a re-recorded trace, {}; fitted, {}. \
+         Not modelled: {}. Effects between neighbouring configurations: {} of {}{} in the right \
+         direction, {}{} with at least half of the published size.",
         sum.rows,
-        of(sum.predicted),
+        sum.unfitted(),
+        inside,
+        share(inside, sum.unfitted()),
+        sum.predicted,
+        sum.consistent,
+        sum.missed,
         NEAR * 100.0,
-        share(sum.predicted.near, sum.predicted.rows),
         of(sum.carried_over),
         of(sum.fitted),
         sum.not_modelled,
-        sum.shown,
+        sum.direction,
         sum.effects,
-        share(sum.shown, sum.effects),
+        share(sum.direction, sum.effects),
+        sum.size,
+        share(sum.size, sum.effects),
     )
 }

@@ -1,8 +1,10 @@
 //! Every row run, and what it amounts to.
 
+use crate::interval::Interval;
 use crate::recorded::recorded;
-use crate::row::{Better, How, NEAR, Row};
-use crate::rows::why_missed;
+use crate::reproduced::{Basis, REPEATS, Reproduced};
+use crate::row::{Better, How, Row};
+use crate::unstated::{Point, is_sampled};
 use seekwell_io::engine::Control;
 use seekwell_machine::describe::{DescribeError, Provenance};
 use seekwell_machine::what_if::{FASTER, Relief, faster};
@@ -15,13 +17,6 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// A modelled figure within this share of a fitted sibling's repeats it.
-const REPEATS: f64 = 0.005;
-/// Published figures further apart than this are an effect, which a model has to show.
-const EFFECT: f64 = 0.03;
-/// A modelled effect is shown if it is at most this many times the published one, and the
-/// other way round.
-const MAGNITUDE: f64 = 3.0;
 /// Of everything drawn.
 const SEED: u64 = 1;
 
@@ -33,132 +28,85 @@ pub enum ReproduceError {
     Play { row: String, source: PlayError },
     #[error("{row}: there is no {name}")]
     Missing { row: String, name: String },
+    #[error("{row}: its load has no {name}")]
+    NoInput { row: String, name: String },
     #[error("interrupted")]
     Interrupted,
 }
 
 classify!(ReproduceError {
-    Refused: Describe, Play, Missing;
+    Refused: Describe, Play, Missing, NoInput;
     Interrupted: Interrupted;
 });
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Basis {
-    /// No row that was fitted determines it.
-    Predicted,
-    /// It repeats the figure of a row that was fitted, or is a property of a re-recorded trace.
-    CarriedOver,
-    /// A parameter of the machine was fitted on it.
-    Fitted,
-    /// No model gives this figure.
-    NotModelled,
+/// How much is done for the figures.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
+    /// Threads that run models.
+    pub threads: usize,
+    /// Points in the ranges of what documents leave out, 0 for none but what is assumed.
+    pub points: usize,
+    /// Whether every load is also played on machines with one station faster each.
+    pub limits: bool,
 }
 
-impl Basis {
-    /// The word in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Predicted => "predicted",
-            Self::CarriedOver => "carried over",
-            Self::Fitted => "fitted",
-            Self::NotModelled => "not modelled",
-        }
-    }
+/// One playing: the rows that are read off it, and the point where their inputs are.
+#[derive(Debug, Clone, Copy)]
+struct Task {
+    group: usize,
+    point: Option<usize>,
 }
 
-#[derive(Debug, Clone)]
-pub struct Reproduced {
-    /// What was published, and how it is modelled.
-    pub row: Row,
-    /// The modelled figure, where a model tells it.
-    pub modelled: Option<f64>,
-    /// What limits the modelled figure, where it was asked for and a load gives the figure.
-    pub limited_by: Option<Relief>,
-    /// Parameters of the machine that were fitted on this row.
-    pub fitted: Vec<String>,
-    pub basis: Basis,
-}
-
-impl Reproduced {
-    /// Modelled over published, less one.
-    pub fn error(&self) -> Option<f64> {
-        self.modelled.map(|modelled| modelled / self.row.published - 1.0)
-    }
-
-    /// Whether the figure is as near as [`crate::Reading::near`] says, or rounds to a published
-    /// share of the processor, which has no decimals; `None` where there is no figure.
-    pub fn is_near(&self) -> Option<bool> {
-        let modelled = self.modelled?;
-        let is_printed_so = self.row.unit == "%CP" && modelled.round() == self.row.published;
-        let near = if let How::Load { reads, .. } = &self.row.how { reads.near() } else { NEAR };
-        Some(is_printed_so || self.error()?.abs() <= near)
-    }
-
-    /// Why there is no figure, or why it is not near.
-    pub fn why(&self) -> Option<&'static str> {
-        match &self.row.how {
-            How::NotModelled { why } => Some(why),
-            _ if self.is_near() == Some(false) => why_missed(&self.row.id()),
-            _ => None,
-        }
-    }
-}
-
-/// Rows of one basis.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Count {
-    pub rows: usize,
-    pub near: usize,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Summary {
-    pub rows: usize,
-    pub predicted: Count,
-    pub carried_over: Count,
-    pub fitted: Count,
-    pub not_modelled: usize,
-    /// Neighbouring configurations whose published figures differ, not fitted at both ends.
-    pub effects: usize,
-    /// How many of these the models show.
-    pub shown: usize,
-}
-
-/// Runs the rows on as many threads as `threads`; `progress` hears the share that is done. With
-/// `limits`, every load is also played on machines with one station faster each.
+/// Runs the rows; `progress` hears the share that is done.
 ///
 /// # Errors
 /// [`ReproduceError`] for the first row that cannot be run.
 pub fn reproduce(
     rows: Vec<Row>,
-    threads: usize,
-    limits: bool,
+    effort: Effort,
     stop: &AtomicBool,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<Reproduced>, ReproduceError> {
     let models = models(&rows)?;
     let played = played(&rows);
+    let points: Vec<Vec<Point>> = played
+        .iter()
+        .map(|group| match is_sampled(&rows[group[0]]) {
+            true => Point::of(&rows[group[0]], effort.points),
+            false => Vec::new(),
+        })
+        .collect();
+    let of_group = |group: usize| {
+        let points = (0..points[group].len()).map(Some);
+        std::iter::once(None).chain(points).map(move |point| Task { group, point })
+    };
+    let tasks: Vec<Task> = (0..played.len()).flat_map(of_group).collect();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let figures = Mutex::new(BTreeMap::new());
     let failed = Mutex::new(None);
     let work = || {
-        while let Some(group) = played.get(next.fetch_add(1, Relaxed)) {
+        while let Some(task) = tasks.get(next.fetch_add(1, Relaxed)) {
             if stop.load(Relaxed) {
                 return;
             }
-            match figures_of(group, &rows, &models, limits) {
-                Ok(of) => lock(&figures).extend(group.iter().copied().zip(of)),
+            let group = &played[task.group];
+            let point = task.point.map(|point| &points[task.group][point]);
+            match figures_of(group, &rows, &models, point, effort.limits && point.is_none()) {
+                Ok(of) => {
+                    let of = group.iter().map(|row| (*row, task.point)).zip(of);
+                    lock(&figures).extend(of);
+                }
                 Err(error) => {
                     lock(&failed).get_or_insert(error);
                     return;
                 }
             }
-            progress(done.fetch_add(group.len(), Relaxed) + group.len(), rows.len());
+            progress(done.fetch_add(1, Relaxed) + 1, tasks.len());
         }
     };
     std::thread::scope(|scope| {
         // What cannot be started is done by the others.
-        (1..threads).for_each(|_| drop(start_scoped(scope, "model", work)));
+        (1..effort.threads).for_each(|_| drop(start_scoped(scope, "model", work)));
         work();
     });
     if let Some(error) = lock(&failed).take() {
@@ -169,10 +117,16 @@ pub fn reproduce(
     }
     let mut figures = lock(&figures);
     let reproduced = rows.into_iter().enumerate().map(|(index, row)| {
-        let figure = figures.remove(&index).unwrap_or_default();
+        let figure = figures.remove(&(index, None)).unwrap_or_default();
+        let drawn = (0..effort.points).map(|point| figures.remove(&(index, Some(point))));
+        let draws: Option<Vec<f64>> = drawn.map(|figure| figure?.modelled).collect();
+        // What depends on nothing that is left out is the same at every point.
+        let same = || figure.modelled.map_or_else(Vec::new, |same| vec![same; effort.points]);
         Reproduced {
             fitted: models.get(row.machine).map_or_else(Vec::new, |m| fitted(m, &row)),
             modelled: figure.modelled,
+            draws: draws.unwrap_or_else(same),
+            interval: None,
             limited_by: figure.limited_by,
             basis: Basis::NotModelled,
             row,
@@ -180,14 +134,15 @@ pub fn reproduce(
     });
     let mut reproduced: Vec<Reproduced> = reproduced.collect();
     for index in 0..reproduced.len() {
-        reproduced[index].modelled = match processor(&reproduced[index].row, &reproduced, &models)?
-        {
-            Some(share) => share,
-            None => reproduced[index].modelled,
-        };
+        if let Some((modelled, draws)) = processor(&reproduced[index].row, &reproduced, &models)? {
+            (reproduced[index].modelled, reproduced[index].draws) = (modelled, draws);
+        }
     }
     for index in 0..reproduced.len() {
-        reproduced[index].basis = basis(&reproduced[index], &reproduced);
+        let basis = basis(&reproduced[index], &reproduced);
+        let row = &mut reproduced[index];
+        row.basis = basis;
+        row.interval = Interval::of(row).filter(|_| basis == Basis::Predicted);
     }
     Ok(reproduced)
 }
@@ -231,17 +186,20 @@ fn basis(this: &Reproduced, rows: &[Reproduced]) -> Basis {
     if is_given || rows.iter().any(repeats) { Basis::CarriedOver } else { Basis::Predicted }
 }
 
-/// The share of the processor that a row tells, from the figure of the row it is about; `None` for
-/// other rows.
+/// The share of the processor that a row tells, from the figures of the row it is about: with the
+/// inputs that are assumed, and at every point; `None` for other rows.
 fn processor(
     row: &Row,
     rows: &[Reproduced],
     models: &BTreeMap<&'static str, Model>,
-) -> Result<Option<Option<f64>>, ReproduceError> {
+) -> Result<Option<(Option<f64>, Vec<f64>)>, ReproduceError> {
     let How::Processor { of, work, each } = &row.how else { return Ok(None) };
     let ns = work_ns(row, work, models)?;
-    let rate = about(row, of, rows).and_then(|other| other.modelled);
-    Ok(Some(rate.map(|rate| (100.0 * rate * each * ns / 1e9).min(100.0))))
+    let share = |rate: f64| (100.0 * rate * each * ns / 1e9).min(100.0);
+    let other = about(row, of, rows);
+    let draws =
+        other.map_or_else(Vec::new, |other| other.draws.iter().map(|r| share(*r)).collect());
+    Ok(Some((other.and_then(|other| other.modelled).map(share), draws)))
 }
 
 /// What one of the host's works takes, in nanoseconds.
@@ -265,19 +223,22 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 fn models(rows: &[Row]) -> Result<BTreeMap<&'static str, Model>, ReproduceError> {
     let mut models = BTreeMap::new();
     for row in rows.iter().filter(|row| !row.machine.is_empty()) {
-        if models.contains_key(row.machine) {
-            continue;
+        if !models.contains_key(row.machine) {
+            models.insert(row.machine, model(row, &[])?);
         }
-        let Some(text) = library::machine(row.machine) else {
-            let (row, name) = (row.id(), format!("machine {}", row.machine));
-            return Err(ReproduceError::Missing { row, name });
-        };
-        let file = format!("{}.toml", row.machine);
-        let model = Model::read(&file, text, &[], &library::Shelf::default())
-            .map_err(|e| ReproduceError::Describe(Box::new(e)))?;
-        models.insert(row.machine, model);
     }
     Ok(models)
+}
+
+/// The machine of a row, with these values in place of its own.
+fn model(row: &Row, set: &[(String, String)]) -> Result<Model, ReproduceError> {
+    let name = row.machine;
+    let Some(text) = library::machine(name) else {
+        let (row, name) = (row.id(), format!("machine {name}"));
+        return Err(ReproduceError::Missing { row, name });
+    };
+    Model::read(&format!("{name}.toml"), text, set, &library::Shelf::default())
+        .map_err(|e| ReproduceError::Describe(Box::new(e)))
 }
 
 /// Parameters that were fitted on a row, or on all rows of its configuration.
@@ -296,25 +257,29 @@ struct Figure {
     limited_by: Option<Relief>,
 }
 
-/// The figures of rows that are read off one playing.
+/// The figures of rows that are read off one playing, at a point of what is left out.
 fn figures_of(
     group: &[usize],
     rows: &[Row],
     models: &BTreeMap<&'static str, Model>,
+    point: Option<&Point>,
     limits: bool,
 ) -> Result<Vec<Figure>, ReproduceError> {
     let row = &rows[group[0]];
     let missing = |name: String| ReproduceError::Missing { row: row.id(), name };
-    let model = || models.get(row.machine).ok_or_else(|| missing(row.machine.to_owned()));
     let shipped = |name: &str| Shipped::named(name).ok_or_else(|| missing(format!("trace {name}")));
     let failed = |source: PlayError| ReproduceError::Play { row: row.id(), source };
     Ok(match &row.how {
         How::NotModelled { .. } | How::Processor { .. } => vec![Figure::default()],
         How::Load { load, .. } => {
-            let model = model()?;
+            let own = || models.get(row.machine).ok_or_else(|| missing(row.machine.to_owned()));
+            let (model, load) = match point {
+                None => (own()?.clone(), load.clone()),
+                Some(point) => (model(row, &point.machine())?, point.load(row, load)?),
+            };
             let play = |on: &Model| load.play(on, SEED, &Control::default()).map_err(failed);
-            let outcome = play(model)?;
-            let others = if limits { faster(model, FASTER) } else { Vec::new() };
+            let outcome = play(&model)?;
+            let others = if limits { faster(&model, FASTER) } else { Vec::new() };
             let others = others.iter().map(|(by, other)| Ok((*by, play(other)?)));
             let others = others.collect::<Result<Vec<_>, ReproduceError>>()?;
             group.iter().map(|index| Figure::read(&rows[*index], &outcome, &others)).collect()
@@ -339,28 +304,6 @@ impl Figure {
     }
 }
 
-pub fn summary(rows: &[Reproduced]) -> Summary {
-    let mut sum = Summary { rows: rows.len(), ..Summary::default() };
-    for row in rows {
-        let count = match row.basis {
-            Basis::Predicted => &mut sum.predicted,
-            Basis::CarriedOver => &mut sum.carried_over,
-            Basis::Fitted => &mut sum.fitted,
-            Basis::NotModelled => {
-                sum.not_modelled += 1;
-                continue;
-            }
-        };
-        count.rows += 1;
-        count.near += usize::from(row.is_near() == Some(true));
-    }
-    for pair in effects(rows) {
-        sum.effects += 1;
-        sum.shown += usize::from(is_shown(pair));
-    }
-    sum
-}
-
 /// The row of the same configuration that is named.
 fn about<'a>(row: &Row, of: &str, rows: &'a [Reproduced]) -> Option<&'a Reproduced> {
     let same = |other: &&Reproduced| {
@@ -372,60 +315,10 @@ fn about<'a>(row: &Row, of: &str, rows: &'a [Reproduced]) -> Option<&'a Reproduc
     rows.iter().find(same)
 }
 
-/// Neighbouring configurations of one test whose published figures differ, by more than a rounded
-/// share of the processor can; not those fitted at both ends, where the model has no say.
-pub fn effects(rows: &[Reproduced]) -> impl Iterator<Item = [&Reproduced; 2]> {
-    rows.iter().enumerate().filter_map(|(index, b)| {
-        let same = |a: &&Reproduced| {
-            a.row.document == b.row.document
-                && a.row.what == b.row.what
-                && !b.row.machine.is_empty()
-        };
-        let a = rows[..index].iter().rev().find(same)?;
-        let rounding = if b.row.unit == "%CP" { 1.0 } else { 0.0 };
-        let by = (b.row.published - a.row.published).abs();
-        let differ = by > rounding && by / a.row.published > EFFECT;
-        let is_free = a.fitted.is_empty() || b.fitted.is_empty();
-        (differ && is_free && a.modelled.is_some() && b.modelled.is_some()).then_some([a, b])
-    })
-}
-
-/// How many times as large the second figure is as the first, published and modelled.
-pub fn ratios([a, b]: [&Reproduced; 2]) -> Option<[f64; 2]> {
-    Some([b.row.published / a.row.published, b.modelled? / a.modelled?])
-}
-
-/// Whether the models differ as the published figures do: in the same direction, and by a third to
-/// three times as much.
-pub fn is_shown(pair: [&Reproduced; 2]) -> bool {
-    let Some([published, modelled]) = ratios(pair).map(|ratios| ratios.map(f64::ln)) else {
-        return false;
-    };
-    (1.0 / MAGNITUDE..=MAGNITUDE).contains(&(modelled / published))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn row(what: &str, published: f64, modelled: f64, fitted: bool) -> Reproduced {
-        Reproduced {
-            row: Row {
-                document: "R9",
-                what: what.to_owned(),
-                configuration: "",
-                machine: "some",
-                unit: "/s",
-                better: Better::Higher,
-                published,
-                how: How::NotModelled { why: "" },
-            },
-            modelled: Some(modelled),
-            limited_by: None,
-            fitted: if fitted { vec!["drive.rpm".to_owned()] } else { Vec::new() },
-            basis: Basis::NotModelled,
-        }
-    }
+    use crate::reproduced::tests::row;
 
     #[test]
     fn a_figure_that_repeats_a_fitted_one_is_no_prediction() {
@@ -438,19 +331,5 @@ mod tests {
         let bases = rows.each_ref().map(|row| basis(row, &rows));
         use Basis::{CarriedOver, Fitted, Predicted};
         assert_eq!(bases, [Fitted, CarriedOver, Predicted, Predicted]);
-    }
-
-    #[test]
-    fn an_effect_is_shown_with_its_direction_and_a_third_of_its_size() {
-        let shown = |published, modelled, fitted| {
-            let rows = [row("a", 100.0, 100.0, fitted), row("a", published, modelled, fitted)];
-            effects(&rows).map(is_shown).collect::<Vec<_>>()
-        };
-        assert_eq!(shown(200.0, 130.0, false), [true]);
-        assert_eq!(shown(200.0, 120.0, false), [false], "a right direction alone is nothing");
-        assert_eq!(shown(200.0, 50.0, false), [false]);
-        assert_eq!(shown(110.0, 200.0, false), [false], "seven times the published effect");
-        assert_eq!(shown(102.0, 130.0, false), [false; 0], "no effect was published");
-        assert_eq!(shown(200.0, 200.0, true), [true; 0], "both ends were fitted");
     }
 }

@@ -8,7 +8,7 @@ use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
 use crate::signals;
 use seekwell_report::reproduced;
-use seekwell_reproduce::{ON_REQUEST, ReproduceError, reproduce, rows};
+use seekwell_reproduce::{Effort, ON_REQUEST, ReproduceError, reproduce, rows};
 use std::sync::Arc;
 
 pub fn run(args: &Reproduce, context: &Context) -> Ended {
@@ -21,7 +21,8 @@ pub fn run(args: &Reproduce, context: &Context) -> Ended {
     });
     let line = Line::plain(context.progress);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let done = reproduce(rows, threads, args.limits, &context.control.stop, &|done, all| {
+    let effort = Effort { threads, points: args.points, limits: args.limits };
+    let done = reproduce(rows, effort, &context.control.stop, &|done, all| {
         line.part("running modelled machines", done as u64, all as u64);
     });
     line.clear();

@@ -413,16 +413,23 @@ fn what_others_do_to_a_workload_is_told_from_rounds_with_and_without_them() {
         return skip("there is no block controller of cgroup v1");
     };
     let home = tempfile::tempdir().unwrap();
-    let all = ["bench", "--on", &disk.device, "--runtime=700ms", "--repeats=3", "--no-keep"];
+    let all = ["bench", "--on", &disk.device, "--runtime=1s", "--repeats=5", "--no-keep"];
     let bench = |words: &[&str]| group.run(home.path(), &[&all[..], words].concat());
-    // Two that read without a pause share what the group may.
+    // Two that read without a pause share what the group may; how evenly, a busy machine decides.
     let shared = bench(&["--beside=randread", "--json"]).ends(0).json();
     let study = &shared["study"];
     assert_eq!(study["others"].as_array().unwrap().len(), 1);
     let rate = &study["effects"][0];
     assert_eq!(rate["metric"], "read.requests_per_s");
     let ratio = rate["ratio"]["ratio"].as_f64().unwrap();
-    assert!((0.3..0.7).contains(&ratio), "{rate}");
+    assert!((0.1..0.9).contains(&ratio), "{rate}");
+    let both = [&study["beside"], &study["others"][0]].map(|name| {
+        let phases = shared["phases"].as_array().unwrap();
+        let phase = phases.iter().find(|phase| phase["name"] == *name).unwrap();
+        phase["metrics"]["read.requests_per_s"]["median"].as_f64().unwrap()
+    });
+    let sum: f64 = both.iter().sum();
+    assert!((130.0..230.0).contains(&sum), "{both:?} of 200");
     // Discards are not throttled, and are counted as what they are.
     let serial = disk.backing.to_str().unwrap();
     let words = ["--beside=randtrim,bs=64k,rate_iops=50", "--destroy", serial];
