@@ -343,9 +343,9 @@ impl<'a> Driver<'a> {
         };
         let gain = to / from;
         (gain <= rise.factor).then(|| {
-            let percent = (gain - 1.0) * 100.0;
+            let percent = seekwell_stats::signed((gain - 1.0) * 100.0, 0);
             let (from, to) = (&rise.from, &rise.to);
-            format!("left out: the curve had stopped rising ({percent:+.0} % from {from} to {to})")
+            format!("left out: the curve had stopped rising ({percent} % from {from} to {to})")
         })
     }
 

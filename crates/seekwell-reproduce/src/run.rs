@@ -186,13 +186,16 @@ fn basis(this: &Reproduced, rows: &[Reproduced]) -> Basis {
     if is_given || rows.iter().any(repeats) { Basis::CarriedOver } else { Basis::Predicted }
 }
 
-/// The share of the processor that a row tells, from the figures of the row it is about: with the
-/// inputs that are assumed, and at every point; `None` for other rows.
+/// Shares of the processor: with the inputs that are assumed, and at every point.
+type Shares = (Option<f64>, Vec<f64>);
+
+/// The share of the processor that a row tells, from the figures of the row it is about; `None`
+/// for other rows.
 fn processor(
     row: &Row,
     rows: &[Reproduced],
     models: &BTreeMap<&'static str, Model>,
-) -> Result<Option<(Option<f64>, Vec<f64>)>, ReproduceError> {
+) -> Result<Option<Shares>, ReproduceError> {
     let How::Processor { of, work, each } = &row.how else { return Ok(None) };
     let ns = work_ns(row, work, models)?;
     let share = |rate: f64| (100.0 * rate * each * ns / 1e9).min(100.0);

@@ -2,6 +2,7 @@
 
 use super::Force;
 use clap::{Args, ValueHint};
+use seekwell_reproduce::POINTS;
 use std::path::PathBuf;
 
 /// `seekwell reproduce`.
@@ -12,7 +13,7 @@ pub struct Reproduce {
     pub documents: Vec<String>,
     /// Model each figure that a document's inputs leave open at this many points of their ranges;
     /// 0 for the assumed inputs alone
-    #[arg(long, value_name = "N", default_value_t = seekwell_reproduce::POINTS, value_parser = points)]
+    #[arg(long, value_name = "N", default_value_t = POINTS, value_parser = points)]
     pub points: usize,
     /// Print Markdown
     #[arg(long, conflicts_with = "json")]
