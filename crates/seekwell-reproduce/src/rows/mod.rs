@@ -77,8 +77,8 @@ const MISSED: &[(&str, &str)] = &[
     ),
     (
         "R1 Threaded I/O, random write",
-        "the drive's times were fitted on AHCI mode, where it reorders; without its tags it takes a \
-         tenth longer than the document's",
+        "the drive's times were fitted on AHCI mode, where it reorders; without its tags it takes \
+         a tenth longer than the document's",
     ),
     (
         "R2 random 512-byte reads, hard drive",
