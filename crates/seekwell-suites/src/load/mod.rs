@@ -269,7 +269,7 @@ impl Load {
                 let speed = played.thinks.and_then(|(work, ns)| Some(ns / work_ns(work)?));
                 let mut machine = model.build(seed);
                 let mut playing = Playing::survey(played.trace, played.requests)?;
-                playing.requests = (playing.requests as f64 * share).ceil() as u64;
+                playing.shorten(share);
                 let pace = (played.pace, speed.unwrap_or(1.0));
                 let tags = &mut dispatcher(model.tags());
                 let on = Medium::of(model);

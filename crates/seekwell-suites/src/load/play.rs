@@ -166,6 +166,8 @@ impl Medium {
 pub struct Playing {
     trace: Shipped,
     pub requests: u64,
+    /// Records that are read of it: several of them are one request where the kernel merged them.
+    records: u64,
     survey: Survey,
 }
 
@@ -176,7 +178,14 @@ impl Playing {
         let trace = Shipped::named(trace).ok_or_else(missing)?;
         let mut first = First { source: trace.open()?, left: most, one_program: false };
         let survey = survey(&mut first, Moment::Queue)?;
-        Ok(Self { trace, requests: survey.total(), survey })
+        let records = most - first.left;
+        Ok(Self { trace, requests: survey.total(), records, survey })
+    }
+
+    /// Keeps this share of it, from its beginning.
+    pub fn shorten(&mut self, share: f64) {
+        let part = |of: u64| (of as f64 * share).ceil() as u64;
+        (self.requests, self.records) = (part(self.requests), part(self.records));
     }
 
     /// How many of its requests this medium gets.
@@ -196,7 +205,7 @@ impl Playing {
         control: &Control,
     ) -> Result<Measurement, PlayError> {
         let one_program = pace == Pace::OneProgram;
-        let first = First { source: self.trace.open()?, left: self.requests, one_program };
+        let first = First { source: self.trace.open()?, left: self.records, one_program };
         let mut feed = Feed::start(Box::new(first), self.picked(medium, pace)?)?;
         feed.peek();
         // The bound of lateness does not count here: nothing is due at a time.
