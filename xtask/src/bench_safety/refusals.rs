@@ -134,10 +134,15 @@ const IN_USE: &[Case] = &[
     }),
     ("swap", |_, dir| {
         let disk = Loop::sparse(dir, "swap", 16 * MIB)?;
+        // What the kernel swaps out meanwhile goes here first.
+        let first = Loop::sparse(dir, "first", 256 * MIB)?;
+        tool("mkswap", [first.name()])?;
+        tool("swapon", ["--priority=100", first.name()])?;
+        let first = (Swap(first.node.clone()), first);
         tool("mkswap", [disk.name()])?;
         tool("swapon", [disk.name()])?;
         let off = Swap(disk.node.clone());
-        Ok(Target::disk(disk).holding(off))
+        Ok(Target::disk(disk).holding(off).holding(first))
     }),
     ("open for writing in another process", |_, dir| {
         let disk = Loop::sparse(dir, "held", 16 * MIB)?;
