@@ -174,8 +174,8 @@ pub fn usual(ceiling: &Ceiling) -> f64 {
     }
 }
 
-/// The part of its raw rate from which on nothing but the link explains it. Packets of 256 bytes
-/// and their headers fill 90 % of a PCI Express link; flash may be a little slower by chance.
+/// The share of its raw rate at which a link is certainly full. On PCI Express, payloads of 256
+/// bytes reach 90 %; below 88 %, flash of nearly the same speed explains the rate as well.
 pub fn certain(ceiling: &Ceiling) -> f64 {
     let is_pcie = ceiling.by == Station::Link && ceiling.name.starts_with("PCIe");
     if is_pcie { 0.88 } else { usual(ceiling) }

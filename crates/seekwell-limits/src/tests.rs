@@ -87,12 +87,12 @@ fn a_busy_thread_a_cache_and_a_load_that_asks_for_less_are_no_fault_of_the_disk(
     assert_eq!(case.of("r32").by, Station::Processor);
     let mut case = Case::disk(Some(false)).small(100, &[(32, 5e5)]).metric("cpu_percent", 80.0);
     assert_ne!(case.of("r32").by, Station::Processor);
-    // Three of four processors are others'.
+    // Other programs use three of the four CPUs.
     case.0.phases[0].repeats[0].values.insert(Repeat::OTHERS.into(), 75.0);
     let limit = case.of("r32");
     assert_eq!((limit.by, limit.confidence), (Station::Processor, Confidence::Likely));
     let case = case.metric("cpu_percent", 20.0);
-    assert_ne!(case.of("r32").by, Station::Processor, "a disk that asks for little gets it");
+    assert_ne!(case.of("r32").by, Station::Processor, "a load that needs little CPU time gets it");
     let case = Case::disk(Some(false)).small(100, &[(32, 5e5)]).metric("device_share", 0.3);
     assert_eq!(case.of("r32").by, Station::Memory);
     let mut open = Workload::closed(Pattern::Random, 100, SMALL, 8, 1 << 30);
@@ -116,7 +116,7 @@ fn a_mode_on_a_parallel_cable_and_tags_that_are_out_are_named() {
 }
 
 #[test]
-fn a_pcie_link_that_flash_may_come_near_by_chance_is_not_shown() {
+fn a_pcie_link_is_not_shown_where_flash_may_be_as_fast_by_chance() {
     let of = |megabytes: f64| {
         let pci = |d: &mut seekwell_inspect::Device| {
             let link = Some(Fact::new(PcieLink { gts: 8.0, width: 4 }, "current_link_speed"));

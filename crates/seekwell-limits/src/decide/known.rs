@@ -41,11 +41,11 @@ pub fn processor<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
         let said = Said::shown(Station::Processor).seen(seen, &point.phase.name);
         return Some(Said { tell: Some(command(run, "--numjobs=4")), ..said });
     }
-    // A thread that hardly needs a processor gets one at once, whatever others do.
+    // A thread that needs little CPU time gets it at once, whatever other programs do.
     let others = others(point.phase).filter(|_| share >= 0.25)?;
     let own = point.phase.median("cpu_percent")? / (100.0 * cpus(run));
     let seen = format!(
-        "other programs had {} of the processors' time, this one {}",
+        "other programs used {} of all CPU time, this one {}",
         whole_percent(others),
         whole_percent(own)
     );
@@ -53,10 +53,12 @@ pub fn processor<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     (others + own >= BUSY).then(said)
 }
 
-/// The share of all processors that other programs had, where the run tells of it.
+/// The share of all processors that other programs used in every repeat; `None` where one repeat
+/// has no such value, as those have in which it was small.
 fn others(phase: &Phase) -> Option<f64> {
-    let shares = phase.repeats.iter().filter_map(|repeat| repeat.values.get(Repeat::OTHERS));
-    shares.map(|percent| percent / 100.0).reduce(f64::min)
+    let shares = phase.repeats.iter().map(|repeat| repeat.values.get(Repeat::OTHERS).copied());
+    let shares: Vec<f64> = shares.collect::<Option<_>>()?;
+    shares.into_iter().map(|percent| percent / 100.0).reduce(f64::min)
 }
 
 /// The measured rate in a ceiling's unit.
