@@ -24,6 +24,12 @@ use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// How often, and how long apart, a device is looked for after a request failed. The kernel takes a
+/// disk out of sysfs tens of milliseconds after its requests begin to fail.
+const REMOVAL_LOOKS: u32 = 10;
+const REMOVAL_PAUSE: Duration = Duration::from_millis(50);
 
 /// Depth of the ring that is tried out: the deepest of a checkup.
 const PROBE_DEPTH: u32 = 128;
@@ -96,12 +102,20 @@ pub enum Source {
 }
 
 impl Source {
-    /// Whether the device has left: pulled out, it loses its folder in sysfs, or its size while
-    /// somebody still has it open. What fails then is not the disk's fault.
-    pub fn is_gone(&self, view: &dyn View) -> bool {
+    /// Whether a request failed because the device was removed, which is not the disk's fault. It
+    /// then loses its folder in sysfs, or its size while it is still open, but only some time after
+    /// the request failed.
+    pub fn was_removed(&self, measurement: &Measurement, view: &dyn View) -> bool {
         let Self::Opened { device: Some(device), .. } = self else { return false };
         let folder = device.sysfs();
-        !view.exists(&folder) || view.number(&folder.join("size")) == Ok(0)
+        let is_gone = || !view.exists(&folder) || view.number(&folder.join("size")) == Ok(0);
+        measurement.first_failure.is_some()
+            && (0..REMOVAL_LOOKS).any(|look| {
+                if look > 0 {
+                    std::thread::sleep(REMOVAL_PAUSE);
+                }
+                is_gone()
+            })
     }
 
     /// Refuses what requests of up to `max_bytes` cannot have here.
@@ -318,7 +332,7 @@ impl RealExecutor {
         others: Option<f64>,
     ) -> Result<Execution, ExecuteError> {
         let measurement = measured?;
-        if measurement.first_failure.is_some() && self.source.is_gone(&self.view) {
+        if self.source.was_removed(&measurement, &self.view) {
             return Err(ExecuteError::DeviceGone { errno: Errno::NODEV.raw_os_error() });
         }
         let after = self.source.counters(&self.view);

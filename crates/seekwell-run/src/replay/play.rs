@@ -185,7 +185,7 @@ impl Stage<'_> {
         drop(target);
         let after = lane.source.counters(view);
         let device = before.zip(after).and_then(|(b, a)| share(&a.since(&b), &measurement));
-        let gone = measurement.first_failure.is_some() && lane.source.is_gone(view);
+        let gone = lane.source.was_removed(&measurement, view);
         Ok(Played { measurement, fidelity, skipped: feed.finish(), device, gone })
     }
 
