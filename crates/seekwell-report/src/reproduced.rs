@@ -89,7 +89,7 @@ pub fn markdown(rows: &[Reproduced]) -> String {
             out += &markdown_row([&format!("{} {}", row.document, row.what), inputs]);
         }
     }
-    out += "\n## What the documents leave out\n\n| rows | input | range | source |\n";
+    out += "\n## Unstated inputs\n\n| rows | input | range | source |\n";
     out += "|---|---|---|---|\n";
     let is_of = |input: &&Unstated| rows.iter().any(|row| input.is_of(&row.row));
     for input in unstated().iter().filter(is_of) {
@@ -168,8 +168,8 @@ fn line(row: &Reproduced, most: f64, is_limited: bool) -> String {
     )
 }
 
-/// The modelled interval as a bar and the modelled figure as a line across it, with the published
-/// figure as a mark; all of them from 0 to the largest of the group.
+/// The modelled interval as a bar, the modelled figure as a tick and the published one as a
+/// diamond, on a scale from 0 to the largest value of the group.
 fn scale(row: &Reproduced, most: f64) -> String {
     let at = |value: f64| 6.0 + if most > 0.0 { value / most * SCALE } else { 0.0 };
     let bar = row.interval.as_ref().map_or_else(String::new, |interval| {
@@ -283,7 +283,7 @@ fn groups(rows: &[Reproduced]) -> impl Iterator<Item = (String, &[Reproduced])> 
 fn said_of(group: &[Reproduced]) -> Vec<String> {
     let inputs = group[0].row.inputs().map(|inputs| format!("Inputs: {inputs}."));
     let mut said: Vec<String> = inputs.into_iter().collect();
-    said.extend(left_out(&group[0].row, group));
+    said.extend(unstated_inputs(&group[0].row, group));
     for why in group.iter().filter_map(Reproduced::why) {
         if !said.iter().any(|known| known == why) {
             said.push(why.to_owned());
@@ -292,23 +292,23 @@ fn said_of(group: &[Reproduced]) -> Vec<String> {
     said
 }
 
-/// What the document leaves out of a test, and which of it decides most.
-fn left_out(row: &Row, group: &[Reproduced]) -> Option<String> {
+/// The unstated inputs of a test, and the one that explains most of the variance.
+fn unstated_inputs(row: &Row, group: &[Reproduced]) -> Option<String> {
     let names: Vec<&str> = Unstated::of(row).map(|input| input.name.as_str()).collect();
     let most = group.iter().filter_map(|row| row.interval.as_ref()?.depends_on);
     let most = most.max_by(|a, b| a.share.total_cmp(&b.share));
     let decides = most.map_or_else(String::new, |most| {
-        format!("; most depends on: {} ({:.0} %)", most.input, 100.0 * most.share)
+        format!("; depends most on: {} ({:.0} %)", most.input, 100.0 * most.share)
     });
     (!names.is_empty() && group.iter().any(|row| row.interval.is_some()))
-        .then(|| format!("Left out: {}{decides}.", names.join(", ")))
+        .then(|| format!("Unstated: {}{decides}.", names.join(", ")))
 }
 
 fn lines(text: &str, width: usize, indent: &str) -> String {
     wrap(text, width, indent, indent).iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What a figure is worth: in words, for nobody is to need a colour.
+/// The verdict in words, as colour alone must not carry it.
 fn mark(row: &Reproduced) -> String {
     let verdict = row.verdict();
     match (&row.interval, verdict, row.is_near()) {
@@ -330,7 +330,7 @@ fn shown(effect: &Effect<'_>) -> &'static str {
     }
 }
 
-/// How many times as high the upper end of an interval is as the lower.
+/// The upper end of an interval over the lower.
 fn width(times: f64) -> String {
     if times < 10.0 { format!("{times:.1}") } else { format!("{times:.0}") }
 }
@@ -340,7 +340,7 @@ fn ends(interval: &Interval) -> String {
     format!("{} to {}", figure(interval.low), figure(interval.high))
 }
 
-/// The input that decides most.
+/// The input that explains most of the variance, and its share.
 fn decides(interval: Option<&Interval>) -> String {
     let most = interval.and_then(|interval| interval.depends_on);
     most.map_or_else(
@@ -393,12 +393,12 @@ fn sentence(sum: &Summary) -> String {
     let of = |count: Count| format!("{} of {}", count.near, count.rows);
     let inside = sum.predicted + sum.consistent;
     format!(
-        "{} published figures. Of {} that no fitted figure determines, {}{} lie where the models \
-         say when what their document leaves out is anywhere in its range: {} predicted (the 5th \
-         and 95th percentiles differ by less than × 1.5), {} consistent (by more). Missed: {}. \
-         Within {:.0} %: carried over from a fitted figure or a re-recorded trace, {}; fitted, {}. \
-         Not modelled: {}. Effects between neighbouring configurations: {} of {}{} in the right \
-         direction, {}{} with at least half of the published size.",
+        "{} published figures. No fitted figure determines {} of them; {} of these{} lie inside \
+         the modelled interval over the unstated inputs: {} predicted (the interval is narrower \
+         than × 1.5), {} consistent (it is wider). {} missed. \
+         Within {:.0} %: {} carried over from a fitted figure or a re-recorded trace, {} fitted. \
+         {} not modelled. Effects between neighbouring configurations: {} of {}{} have the right \
+         direction, {}{} also at least half of the published size.",
         sum.rows,
         sum.unfitted(),
         inside,

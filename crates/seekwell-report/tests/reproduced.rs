@@ -3,7 +3,7 @@
 
 use seekwell_report::reproduced::{document, html, markdown, terminal};
 use seekwell_reproduce::{
-    Basis, DOCUMENTS, Effect, Effort, How, ON_REQUEST, POINTS, Reproduced, Row, Verdict, effects,
+    Basis, DOCUMENTS, Effect, Effort, How, ON_REQUEST, Reproduced, Row, SAMPLES, Verdict, effects,
     reproduce, rows, summary,
 };
 use std::path::Path;
@@ -12,23 +12,23 @@ use std::sync::atomic::AtomicBool;
 /// The page's own words above the table.
 const HEAD: &str = "# Published and modelled\n\nWritten by `seekwell reproduce --limits \
                     --markdown`.\n\n\
-                    - *modelled*: with the inputs that are assumed where the document leaves them \
-                    out.\n\
-                    - *5 to 95 %*: with inputs all over their ranges, each figure of one run; the \
-                    ranges and their sources are below, and were written down before they were \
-                    compared.\n\
-                    - *predicted*: no figure that was fitted determines it, and the published one \
-                    lies in the interval, whose ends differ by less than × 1.5. *consistent*: they \
-                    differ by more. *missed*: it lies outside.\n\
+                    - *modelled*: with assumed values for the inputs that the document does not \
+                    state.\n\
+                    - *5 to 95 %*: over samples of the unstated inputs and run-to-run variation. \
+                    The ranges and their sources are listed below; they were fixed before they \
+                    were compared with figures.\n\
+                    - *predicted*: no fitted figure determines it, and the published one lies in \
+                    the interval, whose ends differ by less than × 1.5. *consistent*: they differ \
+                    by more. *missed*: it lies outside.\n\
                     - *carried over*: it repeats a fitted figure of the same test within 0.5 %, or \
                     is a property of a re-recorded trace.\n\
                     - *fitted*: a parameter of the machine was fitted on it; the error is what \
                     remains. `seekwell machine show` tells which parameter, and where every other \
-                    value is from.\n- *depends most on*: what the document should have stated, \
-                    and how much of the spread it explains.\n- *limited by*: the station of the \
+                    value is from.\n- *depends most on*: the unstated input that explains most \
+                    of the variance, and its share.\n- *limited by*: the station of the \
                     model whose speed the figure follows most, shown by making each 10 % faster in \
-                    turn.\n- *shown*: an effect in the published direction and at least half as \
-                    large, on the logarithm; *smaller*: in the direction alone.\n\n";
+                    turn.\n- *shown*: an effect with the published direction and at least half \
+                    of the size, on a logarithmic scale; *smaller*: the direction alone.\n\n";
 
 #[test]
 fn the_published_figures_are_reproduced_as_the_page_says() {
@@ -36,7 +36,7 @@ fn the_published_figures_are_reproduced_as_the_page_says() {
     let mut five = rows();
     five.retain(|row| !ON_REQUEST.contains(&row.document));
     let effort =
-        Effort { threads, points: if updating() { POINTS } else { 0 }, limits: updating() };
+        Effort { threads, samples: if updating() { SAMPLES } else { 0 }, limits: updating() };
     let reproduced = reproduce(five, effort, &AtomicBool::new(false), &|_, _| {})
         .expect("all machines and traces ship");
     let sum = summary(&reproduced);
@@ -131,7 +131,7 @@ fn page(rows: &[Reproduced]) {
 fn what_limits_the_figures_of_one_document_and_their_intervals_are_as_the_page_says() {
     let mut rows = rows();
     rows.retain(|row| row.document == "R4");
-    let effort = Effort { threads: 1, points: POINTS, limits: true };
+    let effort = Effort { threads: 1, samples: SAMPLES, limits: true };
     let reproduced =
         reproduce(rows, effort, &AtomicBool::new(false), &|_, _| {}).expect("all machines ship");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reproduced.md");
@@ -164,7 +164,7 @@ fn the_figures_of_todays_drives_are_those_on_their_page() {
     let run = |wanted: &dyn Fn(&Row) -> bool| {
         let mut rows = rows();
         rows.retain(|row| ON_REQUEST.contains(&row.document) && wanted(row));
-        let effort = Effort { threads, points: POINTS, limits: false };
+        let effort = Effort { threads, samples: SAMPLES, limits: false };
         reproduce(rows, effort, &AtomicBool::new(false), &|_, _| {}).expect("all machines ship")
     };
     if updating() {

@@ -1,14 +1,14 @@
-//! Where a figure may lie when what a document leaves out is anywhere in its range.
+//! The interval of a modelled figure over the samples of its unstated inputs.
 
-use crate::reproduced::Reproduced;
-use crate::unstated::{Point, is_sampled, once};
+use crate::row::Row;
+use crate::unstated::{Sample, is_sampled, run_to_run};
 
 /// The quantiles at the ends of an interval.
 const ENDS: [f64; 2] = [0.05, 0.95];
-/// An input that explains less than this of how a figure spreads does not decide it.
+/// An input that explains less than this share of the variance is not named.
 const LEAST_SHARE: f64 = 0.1;
 
-/// Figures at all points of the ranges of what is left out, each as one run measures it.
+/// The figures of all samples, with run-to-run variation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interval {
     /// The 5th percentile.
@@ -17,39 +17,40 @@ pub struct Interval {
     pub median: f64,
     /// The 95th percentile.
     pub high: f64,
-    /// The share of the figures that are below the published one, 0 to 1.
+    /// The share of the figures below the published one, 0 to 1.
     pub place: f64,
-    /// The input that the figure depends on most, where one does.
+    /// The input that explains most of the variance, where one explains enough.
     pub depends_on: Option<Dependence>,
 }
 
-/// The input that explains most of how figures spread.
+/// The input on which a figure depends most.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dependence {
     /// Its name.
     pub input: &'static str,
-    /// The share of the variance of the figure's logarithm that it explains alone, 0 to 1: an
+    /// The share of the variance of the figure's logarithm that it explains by itself, 0 to 1: an
     /// estimate of its first-order Sobol index.
     pub share: f64,
 }
 
 impl Interval {
-    /// Of a row; `None` where no points were drawn.
-    pub(crate) fn of(row: &Reproduced) -> Option<Self> {
-        let runs = once(&row.row, row.draws.len());
-        let figures: Vec<f64> = row.draws.iter().zip(runs).map(|(draw, run)| draw * run).collect();
-        Self::from(&figures, row.row.published, dependence(row, &row.draws))
+    /// Of a row with these figures; `None` without samples.
+    pub(crate) fn of(row: &Row, samples: &[f64]) -> Option<Self> {
+        let runs = run_to_run(row, samples.len());
+        let figures: Vec<f64> =
+            samples.iter().zip(runs).map(|(figure, run)| figure * run).collect();
+        Self::from(&figures, row.published, dependence(row, samples))
     }
 
-    /// Of the second row's figure over the first's, point by point.
-    pub(crate) fn of_ratio(from: &Reproduced, to: &Reproduced) -> Option<Self> {
-        let ratios: Vec<f64> = to.draws.iter().zip(&from.draws).map(|(b, a)| b / a).collect();
-        let [of_a, of_b] = [from, to].map(|row| once(&row.row, row.draws.len()));
-        let runs = of_b.iter().zip(of_a).map(|(b, a)| b / a);
+    /// Of the second row's figure over the first's, sample by sample.
+    pub(crate) fn of_ratio(from: (&Row, &[f64]), to: (&Row, &[f64])) -> Option<Self> {
+        let ratios: Vec<f64> = to.1.iter().zip(from.1).map(|(to, from)| to / from).collect();
+        let [of_from, of_to] = [from.0, to.0].map(|row| run_to_run(row, ratios.len()));
+        let runs = of_to.iter().zip(of_from).map(|(to, from)| to / from);
         let figures: Vec<f64> = ratios.iter().zip(runs).map(|(ratio, run)| ratio * run).collect();
-        let published = to.row.published / from.row.published;
-        let interval = Self::from(&figures, published, dependence(to, &ratios))?;
-        // What a run does to either has no direction.
+        let published = to.0.published / from.0.published;
+        let interval = Self::from(&figures, published, dependence(to.0, &ratios))?;
+        // Run-to-run variation has no direction.
         Some(Self { median: quantile(&ratios, 0.5)?, ..interval })
     }
 
@@ -61,7 +62,7 @@ impl Interval {
     }
 }
 
-/// A quantile, between the two nearest.
+/// A quantile, interpolated between the two nearest values.
 fn quantile(values: &[f64], q: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -71,34 +72,35 @@ fn quantile(values: &[f64], q: f64) -> Option<f64> {
     Some(below + (above - below) * part)
 }
 
-/// The input whose parts explain most of how figures spread: the correlation ratio, less what
-/// chance explains (epsilon squared, T. L. Kelley, PNAS 21, 1935).
-fn dependence(row: &Reproduced, figures: &[f64]) -> Option<Dependence> {
+/// The input that explains most of the variance of these figures: the correlation ratio over the
+/// parts of each input's range, corrected for chance (epsilon squared, T. L. Kelley, PNAS 21,
+/// 1935).
+fn dependence(row: &Row, figures: &[f64]) -> Option<Dependence> {
     let logs: Vec<f64> = figures.iter().map(|figure| figure.ln()).collect();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let square = |values: &[f64], about: f64| -> f64 {
+    let squares = |values: &[f64], about: f64| -> f64 {
         values.iter().map(|value| (value - about).powi(2)).sum()
     };
-    let all = square(&logs, mean(&logs));
-    if !is_sampled(&row.row) || all.is_nan() || all <= 0.0 {
+    let all = squares(&logs, mean(&logs));
+    if !is_sampled(row) || all.is_nan() || all <= 0.0 {
         return None;
     }
-    let points = Point::of(&row.row, logs.len());
+    let samples = Sample::of(row, logs.len());
     let share = |index: usize| {
-        let (input, _) = points[0].places()[index];
+        let (input, _) = samples[0].inputs()[index];
         let mut parts: Vec<Vec<f64>> = Vec::new();
-        for (point, log) in points.iter().zip(&logs) {
-            let part = input.range.part(point.places()[index].1);
+        for (sample, log) in samples.iter().zip(&logs) {
+            let part = input.range.part(sample.inputs()[index].1);
             parts.resize(parts.len().max(part + 1), Vec::new());
             parts[part].push(*log);
         }
         parts.retain(|part| !part.is_empty());
-        let within: f64 = parts.iter().map(|part| square(part, mean(part))).sum();
+        let within: f64 = parts.iter().map(|part| squares(part, mean(part))).sum();
         let free = logs.len().checked_sub(parts.len()).filter(|free| *free > 0)?;
         let chance = (logs.len() - 1) as f64 / free as f64;
         Some(Dependence { input: input.name.as_str(), share: 1.0 - within / all * chance })
     };
-    let most = (0..points.first()?.places().len())
+    let most = (0..samples.first()?.inputs().len())
         .filter_map(share)
         .max_by(|a, b| a.share.total_cmp(&b.share));
     most.filter(|most| most.share >= LEAST_SHARE)
@@ -107,7 +109,6 @@ fn dependence(row: &Reproduced, figures: &[f64]) -> Option<Dependence> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduced::tests::row as plain;
     use crate::rows;
 
     #[test]
@@ -119,14 +120,12 @@ mod tests {
 
     #[test]
     fn the_input_that_decides_a_figure_is_named() {
+        let rows = rows();
+        let row = rows.iter().find(|row| row.id() == "R0 random seeks, piix").expect("a row");
+        let samples = Sample::of(row, 40);
         let of = |decides: usize| {
-            let row = rows().into_iter().find(|row| row.id() == "R0 random seeks, piix");
-            let row = row.expect("it is a row");
-            let points = Point::of(&row, 40);
-            let draws = points.iter().map(|point| 100.0 + 50.0 * point.places()[decides].1);
-            let draws = draws.collect::<Vec<_>>();
-            let row = Reproduced { row, ..plain("", 1.0, 1.0, false) };
-            dependence(&row, &draws).expect("one decides")
+            let figures = samples.iter().map(|sample| 100.0 + 50.0 * sample.inputs()[decides].1);
+            dependence(row, &figures.collect::<Vec<_>>()).expect("one decides")
         };
         assert_eq!(of(1).input, "share found in the page cache");
         assert_eq!(of(2).input, "average seek, ms");
@@ -134,16 +133,11 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_taken_point_by_point() {
+    fn a_ratio_is_taken_sample_by_sample() {
         let rows: Vec<_> = rows().into_iter().filter(|r| r.what == "sequential delete").collect();
-        let of = |index: usize, draws: &[f64]| Reproduced {
-            row: rows[index].clone(),
-            draws: draws.to_vec(),
-            ..plain("", 1.0, 1.0, false)
-        };
-        let (a, b) = (of(0, &[1.0, 10.0, 100.0]), of(1, &[2.0, 20.0, 200.0]));
-        let ratio = Interval::of_ratio(&a, &b).expect("there are points");
-        assert_eq!(ratio.median, 2.0, "however both spread");
+        let (from, to) = ([1.0, 10.0, 100.0], [2.0, 20.0, 200.0]);
+        let ratio = Interval::of_ratio((&rows[0], &from), (&rows[1], &to)).expect("samples");
+        assert_eq!(ratio.median, 2.0, "however much both vary");
         assert!(ratio.low > 1.7 && ratio.high < 2.3, "{ratio:?}");
     }
 }

@@ -1,19 +1,18 @@
-//! What a row gives, what that is worth, and what all rows amount to.
+//! The modelled figure of a row, its verdict, and the summary of all rows.
 
 use crate::interval::Interval;
 use crate::row::{How, NEAR, Row};
 use crate::rows::why_missed;
 use seekwell_machine::what_if::Relief;
 
-/// A modelled figure within this share of a fitted sibling's repeats it, and a ratio as near to 1
-/// is none.
+/// A modelled figure within this share of a fitted figure of the same test repeats it; a ratio
+/// within this share of 1 is no effect.
 pub(crate) const REPEATS: f64 = 0.005;
-/// Published figures further apart than this are an effect, which a model has to show.
+/// Published figures that differ by more than this share are an effect.
 const EFFECT: f64 = 0.03;
-/// The ends of an interval that predicts differ by less than this factor.
+/// An interval is narrow enough to be a prediction where its ends differ by less than this factor.
 const NARROW: f64 = 1.5;
-/// A modelled effect has the size of the published one if it is at least this part of it, on the
-/// logarithm.
+/// The least part of a published effect, on a logarithmic scale, that a modelled one must reach.
 const SIZE: f64 = 0.5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,20 +39,20 @@ impl Basis {
     }
 }
 
-/// What a figure is worth.
+/// How a published figure compares with the modelled one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The published figure lies where the model says, within narrow bounds.
+    /// The published figure lies in the modelled interval, which is narrow.
     Predicted,
-    /// It lies where the model says, within wide ones: what the document leaves out decides.
+    /// It lies in the interval, which is wide: the unstated inputs decide.
     Consistent,
-    /// It lies elsewhere.
+    /// It lies outside.
     Missed,
-    /// As for [`Basis`].
+    /// See [`Basis::CarriedOver`].
     CarriedOver,
-    /// As for [`Basis`].
+    /// See [`Basis::Fitted`].
     Fitted,
-    /// As for [`Basis`].
+    /// See [`Basis::NotModelled`].
     NotModelled,
 }
 
@@ -75,13 +74,13 @@ impl Verdict {
 pub struct Reproduced {
     /// What was published, and how it is modelled.
     pub row: Row,
-    /// The modelled figure with the inputs that are assumed, where a model tells it.
+    /// The modelled figure with the assumed inputs, where there is a model of it.
     pub modelled: Option<f64>,
-    /// The figures with other inputs, all over their ranges, each of one run; `None` where they
-    /// were not asked for, and where the figure is none that is predicted.
+    /// The modelled interval over all unstated inputs; `None` without samples, and for rows that
+    /// are not predicted.
     pub interval: Option<Interval>,
-    /// The figure at each point of the ranges, without what one run does to it.
-    pub(crate) draws: Vec<f64>,
+    /// The modelled figure of each sample of the unstated inputs, without run-to-run variation.
+    pub(crate) samples: Vec<f64>,
     /// What limits the modelled figure, where it was asked for and a load gives the figure.
     pub limited_by: Option<Relief>,
     /// Parameters of the machine that were fitted on this row.
@@ -109,7 +108,7 @@ impl Reproduced {
         if self.row.unit == "%CP" { 0.5 } else { 0.0 }
     }
 
-    /// Without an interval, a predicted figure is held to its single value.
+    /// The verdict. Without an interval, a predicted figure has to be near.
     pub fn verdict(&self) -> Verdict {
         match (self.basis, &self.interval) {
             (Basis::NotModelled, _) => Verdict::NotModelled,
@@ -129,7 +128,7 @@ impl Reproduced {
         }
     }
 
-    /// Why there is no figure, or why it is not where the model says.
+    /// Why the row is not modelled, or what is known of why it misses.
     pub fn why(&self) -> Option<&'static str> {
         let is_off = match self.verdict() {
             Verdict::Missed => true,
@@ -154,7 +153,7 @@ pub struct Count {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
     pub rows: usize,
-    /// Of those that no fitted figure determines: by verdict.
+    /// Rows that no fitted figure determines, by verdict.
     pub predicted: usize,
     pub consistent: usize,
     pub missed: usize,
@@ -163,9 +162,9 @@ pub struct Summary {
     pub not_modelled: usize,
     /// Neighbouring configurations whose published figures differ, not fitted at both ends.
     pub effects: usize,
-    /// How many of these the models show in the right direction.
+    /// Effects that the models reproduce in the right direction.
     pub direction: usize,
-    /// And at least half as large, on the logarithm.
+    /// Effects that also have at least half of the published size, on a logarithmic scale.
     pub size: usize,
 }
 
@@ -203,31 +202,31 @@ pub fn summary(rows: &[Reproduced]) -> Summary {
     sum
 }
 
-/// How many times as large one configuration's figure is as its neighbour's.
+/// The ratio of the figures of two neighbouring configurations.
 #[derive(Debug, Clone)]
 pub struct Effect<'a> {
     pub from: &'a Reproduced,
     pub to: &'a Reproduced,
     pub published: f64,
-    /// With the inputs that are assumed.
+    /// With the assumed inputs.
     pub modelled: f64,
-    /// With others: the ratio at each point of what both leave out.
+    /// Over the samples, which both configurations share.
     pub interval: Option<Interval>,
 }
 
 impl Effect<'_> {
-    /// The modelled ratio in the middle of what is possible.
+    /// The median ratio of the samples, where there are any.
     fn ratio(&self) -> f64 {
         self.interval.as_ref().map_or(self.modelled, |interval| interval.median)
     }
 
-    /// Whether the models differ in the direction in which the published figures do.
+    /// Whether the modelled effect has the direction of the published one.
     pub fn has_direction(&self) -> bool {
         let ratio = self.ratio();
         (ratio - 1.0).abs() > REPEATS && (ratio > 1.0) == (self.published > 1.0)
     }
 
-    /// And by at least half as much, on the logarithm.
+    /// Whether it also has at least half of its size, on a logarithmic scale.
     pub fn has_size(&self) -> bool {
         self.has_direction() && self.ratio().ln() / self.published.ln() >= SIZE
     }
@@ -253,7 +252,7 @@ pub fn effects(rows: &[Reproduced]) -> impl Iterator<Item = Effect<'_>> {
             to,
             published: to.row.published / from.row.published,
             modelled: to.modelled? / from.modelled?,
-            interval: Interval::of_ratio(from, to),
+            interval: Interval::of_ratio((&from.row, &from.samples), (&to.row, &to.samples)),
         })
     })
 }
@@ -277,7 +276,7 @@ pub(crate) mod tests {
             },
             modelled: Some(modelled),
             interval: None,
-            draws: Vec::new(),
+            samples: Vec::new(),
             limited_by: None,
             fitted: if fitted { vec!["drive.rpm".to_owned()] } else { Vec::new() },
             basis: Basis::NotModelled,

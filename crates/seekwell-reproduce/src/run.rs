@@ -1,16 +1,16 @@
-//! Every row run, and what it amounts to.
+//! Runs every row on its machine.
 
+use crate::error::ReproduceError;
 use crate::interval::Interval;
 use crate::recorded::recorded;
 use crate::reproduced::{Basis, REPEATS, Reproduced};
 use crate::row::{Better, How, Row};
-use crate::unstated::{Point, is_sampled};
+use crate::unstated::{Sample, is_sampled};
 use seekwell_io::engine::Control;
-use seekwell_machine::describe::{DescribeError, Provenance};
+use seekwell_machine::describe::Provenance;
 use seekwell_machine::what_if::{FASTER, Relief, faster};
 use seekwell_machine::{Model, Speedup, library};
 use seekwell_suites::load::{Load, Outcome, PlayError};
-use seekwell_sys::classify;
 use seekwell_sys::thread::start_scoped;
 use seekwell_trace::shipped::Shipped;
 use std::collections::BTreeMap;
@@ -20,44 +20,27 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 /// Of everything drawn.
 const SEED: u64 = 1;
 
-#[derive(Debug, thiserror::Error)]
-pub enum ReproduceError {
-    #[error(transparent)]
-    Describe(Box<DescribeError>),
-    #[error("{row}: {source}")]
-    Play { row: String, source: PlayError },
-    #[error("{row}: there is no {name}")]
-    Missing { row: String, name: String },
-    #[error("{row}: its load has no {name}")]
-    NoInput { row: String, name: String },
-    #[error("interrupted")]
-    Interrupted,
-}
-
-classify!(ReproduceError {
-    Refused: Describe, Play, Missing, NoInput;
-    Interrupted: Interrupted;
-});
-
-/// How much is done for the figures.
+/// How much work to do.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
     /// Threads that run models.
     pub threads: usize,
-    /// Points in the ranges of what documents leave out, 0 for none but what is assumed.
-    pub points: usize,
-    /// Whether every load is also played on machines with one station faster each.
+    /// Samples of the unstated inputs; 0 uses the assumed values alone.
+    pub samples: usize,
+    /// Whether to find what limits each figure: every load also runs on machines with one station
+    /// made faster.
     pub limits: bool,
 }
 
-/// One playing: the rows that are read off it, and the point where their inputs are.
+/// One run of a load: the rows read off it, and the sample of their inputs; `None` for the assumed
+/// values.
 #[derive(Debug, Clone, Copy)]
 struct Task {
     group: usize,
-    point: Option<usize>,
+    sample: Option<usize>,
 }
 
-/// Runs the rows; `progress` hears the share that is done.
+/// Runs the rows; `progress` is told how many runs are done, and of how many.
 ///
 /// # Errors
 /// [`ReproduceError`] for the first row that cannot be run.
@@ -69,16 +52,16 @@ pub fn reproduce(
 ) -> Result<Vec<Reproduced>, ReproduceError> {
     let models = models(&rows)?;
     let played = played(&rows);
-    let points: Vec<Vec<Point>> = played
+    let samples: Vec<Vec<Sample>> = played
         .iter()
         .map(|group| match is_sampled(&rows[group[0]]) {
-            true => Point::of(&rows[group[0]], effort.points),
+            true => Sample::of(&rows[group[0]], effort.samples),
             false => Vec::new(),
         })
         .collect();
     let of_group = |group: usize| {
-        let points = (0..points[group].len()).map(Some);
-        std::iter::once(None).chain(points).map(move |point| Task { group, point })
+        let samples = (0..samples[group].len()).map(Some);
+        std::iter::once(None).chain(samples).map(move |sample| Task { group, sample })
     };
     let tasks: Vec<Task> = (0..played.len()).flat_map(of_group).collect();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -90,10 +73,10 @@ pub fn reproduce(
                 return;
             }
             let group = &played[task.group];
-            let point = task.point.map(|point| &points[task.group][point]);
-            match figures_of(group, &rows, &models, point, effort.limits && point.is_none()) {
+            let sample = task.sample.map(|sample| &samples[task.group][sample]);
+            match figures_of(group, &rows, &models, sample, effort.limits && sample.is_none()) {
                 Ok(of) => {
-                    let of = group.iter().map(|row| (*row, task.point)).zip(of);
+                    let of = group.iter().map(|row| (*row, task.sample)).zip(of);
                     lock(&figures).extend(of);
                 }
                 Err(error) => {
@@ -118,14 +101,17 @@ pub fn reproduce(
     let mut figures = lock(&figures);
     let reproduced = rows.into_iter().enumerate().map(|(index, row)| {
         let figure = figures.remove(&(index, None)).unwrap_or_default();
-        let drawn = (0..effort.points).map(|point| figures.remove(&(index, Some(point))));
-        let draws: Option<Vec<f64>> = drawn.map(|figure| figure?.modelled).collect();
-        // What depends on nothing that is left out is the same at every point.
-        let same = || figure.modelled.map_or_else(Vec::new, |same| vec![same; effort.points]);
+        let samples: Option<Vec<f64>> = match is_sampled(&row) {
+            true => (0..effort.samples)
+                .map(|sample| figures.remove(&(index, Some(sample)))?.modelled)
+                .collect(),
+            // Nothing unstated changes it.
+            false => figure.modelled.map(|same| vec![same; effort.samples]),
+        };
         Reproduced {
             fitted: models.get(row.machine).map_or_else(Vec::new, |m| fitted(m, &row)),
             modelled: figure.modelled,
-            draws: draws.unwrap_or_else(same),
+            samples: samples.unwrap_or_default(),
             interval: None,
             limited_by: figure.limited_by,
             basis: Basis::NotModelled,
@@ -134,15 +120,18 @@ pub fn reproduce(
     });
     let mut reproduced: Vec<Reproduced> = reproduced.collect();
     for index in 0..reproduced.len() {
-        if let Some((modelled, draws)) = processor(&reproduced[index].row, &reproduced, &models)? {
-            (reproduced[index].modelled, reproduced[index].draws) = (modelled, draws);
+        if let Some((modelled, samples)) = processor(&reproduced[index].row, &reproduced, &models)?
+        {
+            (reproduced[index].modelled, reproduced[index].samples) = (modelled, samples);
         }
     }
     for index in 0..reproduced.len() {
         let basis = basis(&reproduced[index], &reproduced);
         let row = &mut reproduced[index];
         row.basis = basis;
-        row.interval = Interval::of(row).filter(|_| basis == Basis::Predicted);
+        if basis == Basis::Predicted {
+            row.interval = Interval::of(&row.row, &row.samples);
+        }
     }
     Ok(reproduced)
 }
@@ -186,11 +175,11 @@ fn basis(this: &Reproduced, rows: &[Reproduced]) -> Basis {
     if is_given || rows.iter().any(repeats) { Basis::CarriedOver } else { Basis::Predicted }
 }
 
-/// Shares of the processor: with the inputs that are assumed, and at every point.
+/// Shares of the processor, in percent: with the assumed inputs, and of every sample.
 type Shares = (Option<f64>, Vec<f64>);
 
-/// The share of the processor that a row tells, from the figures of the row it is about; `None`
-/// for other rows.
+/// For a row that gives a share of the processor, that share, computed from the row it is about;
+/// `None` for other rows.
 fn processor(
     row: &Row,
     rows: &[Reproduced],
@@ -200,9 +189,9 @@ fn processor(
     let ns = work_ns(row, work, models)?;
     let share = |rate: f64| (100.0 * rate * each * ns / 1e9).min(100.0);
     let other = about(row, of, rows);
-    let draws =
-        other.map_or_else(Vec::new, |other| other.draws.iter().map(|r| share(*r)).collect());
-    Ok(Some((other.and_then(|other| other.modelled).map(share), draws)))
+    let samples = other.map(|other| other.samples.iter().map(|rate| share(*rate)).collect());
+    let modelled = other.and_then(|other| other.modelled).map(share);
+    Ok(Some((modelled, samples.unwrap_or_default())))
 }
 
 /// What one of the host's works takes, in nanoseconds.
@@ -233,7 +222,7 @@ fn models(rows: &[Row]) -> Result<BTreeMap<&'static str, Model>, ReproduceError>
     Ok(models)
 }
 
-/// The machine of a row, with these values in place of its own.
+/// The machine of a row, with these parameters overridden.
 fn model(row: &Row, set: &[(String, String)]) -> Result<Model, ReproduceError> {
     let name = row.machine;
     let Some(text) = library::machine(name) else {
@@ -260,12 +249,12 @@ struct Figure {
     limited_by: Option<Relief>,
 }
 
-/// The figures of rows that are read off one playing, at a point of what is left out.
+/// The figures of rows that share one run of a load.
 fn figures_of(
     group: &[usize],
     rows: &[Row],
     models: &BTreeMap<&'static str, Model>,
-    point: Option<&Point>,
+    sample: Option<&Sample>,
     limits: bool,
 ) -> Result<Vec<Figure>, ReproduceError> {
     let row = &rows[group[0]];
@@ -276,9 +265,9 @@ fn figures_of(
         How::NotModelled { .. } | How::Processor { .. } => vec![Figure::default()],
         How::Load { load, .. } => {
             let own = || models.get(row.machine).ok_or_else(|| missing(row.machine.to_owned()));
-            let (model, load) = match point {
+            let (model, load) = match sample {
                 None => (own()?.clone(), load.clone()),
-                Some(point) => (model(row, &point.machine())?, point.load(row, load)?),
+                Some(sample) => (model(row, &sample.machine())?, sample.load(row, load)?),
             };
             let play = |on: &Model| load.play(on, SEED, &Control::default()).map_err(failed);
             let outcome = play(&model)?;

@@ -1,17 +1,17 @@
-//! Inputs that documents leave out: the range in which each lies, and points all over the ranges.
+//! Inputs that documents do not state: the range of each, and samples of them.
 
+use crate::error::ReproduceError;
 use crate::row::{How, Row};
-use crate::run::ReproduceError;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 use seekwell_suites::load::{Drawn, Load, Pace, Played, Shape};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// The ranges and their sources. `unstated.lock` holds what was reviewed.
+/// The ranges and their sources. `unstated.lock` records those that were reviewed.
 const RANGES: &str = include_str!("unstated.toml");
 
-/// An input that a document leaves out.
+/// An input that a document does not state.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unstated {
@@ -21,9 +21,9 @@ pub struct Unstated {
     pub name: String,
     /// What it sets.
     pub set: Key,
-    /// Where it lies.
+    /// Its range.
     pub range: Range,
-    /// Why it lies there.
+    /// The source of the range.
     pub source: String,
 }
 
@@ -35,24 +35,24 @@ pub enum Key {
     Load(Knob),
     /// A key of the machine's description.
     Machine(String),
-    /// The figure itself: how much one run is from the next.
-    Once,
+    /// A factor on the figure: how much one run of a measurement differs from the next.
+    RunToRun,
 }
 
 /// An input of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Knob {
-    /// Requests under way at once.
+    /// Requests outstanding.
     Depth,
     /// Bytes of a request.
     Bytes,
-    /// Bytes of the disk that are used, from its start.
+    /// Bytes of the disk in use, from its start.
     Region,
-    /// The share of requests that the page cache answers.
+    /// The share of requests that the page cache serves.
     Cached,
-    /// Writes beside it under way at once.
+    /// Concurrent writes outstanding.
     BesideDepth,
-    /// Bytes of such a write.
+    /// Bytes of a concurrent write.
     BesideBytes,
 }
 
@@ -69,27 +69,27 @@ impl From<String> for Key {
     fn from(set: String) -> Self {
         match KNOBS.iter().find(|(name, _)| *name == set) {
             Some((_, knob)) => Self::Load(*knob),
-            None if set == "once" => Self::Once,
+            None if set == "run_to_run" => Self::RunToRun,
             None => Self::Machine(set),
         }
     }
 }
 
-/// Where an input lies.
+/// The range of an input.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Range {
-    /// Anywhere between, ends included.
+    /// A continuous range.
     Between {
         /// The lowest.
         low: f64,
         /// The highest.
         high: f64,
-        /// Whether each doubling is as likely as the next, and not each unit.
+        /// Whether it is uniform on a logarithmic scale rather than a linear one.
         #[serde(default)]
         log: bool,
     },
-    /// One of these, each as likely.
+    /// One of these, equally likely.
     OneOf(Vec<toml::Value>),
 }
 
@@ -106,7 +106,7 @@ impl Range {
         }
     }
 
-    /// The part of the range in which a place is: each value for itself, or a quarter.
+    /// The part of the range that a place falls in: a value, or a quarter of a continuous range.
     pub(crate) fn part(&self, place: f64) -> usize {
         let parts = match self {
             Self::OneOf(values) => values.len(),
@@ -140,7 +140,7 @@ pub fn unstated() -> &'static [Unstated] {
 }
 
 impl Unstated {
-    /// Where it lies, in words.
+    /// Its range in words.
     pub fn words(&self) -> String {
         self.range.words()
     }
@@ -151,41 +151,41 @@ impl Unstated {
         self.rows.iter().any(|begin| id.starts_with(begin))
     }
 
-    /// Those that a row depends on, but for the run itself.
+    /// The inputs of a row, without run-to-run variation.
     pub fn of(row: &Row) -> impl Iterator<Item = &'static Self> {
-        unstated().iter().filter(move |input| input.set != Key::Once && input.is_of(row))
+        unstated().iter().filter(move |input| input.set != Key::RunToRun && input.is_of(row))
     }
 }
 
-/// A point of the ranges: a place from 0 to 1 for each input of a test.
+/// One sample of the inputs of a test: each with its place in its range, from 0 to 1.
 #[derive(Debug, Clone)]
-pub(crate) struct Point {
-    places: Vec<(&'static Unstated, f64)>,
+pub(crate) struct Sample {
+    inputs: Vec<(&'static Unstated, f64)>,
 }
 
-impl Point {
-    /// Points all over the ranges of what a test leaves out: the same for all its configurations,
-    /// so that what is common to them does not blur their ratio.
+impl Sample {
+    /// A Latin hypercube of the inputs of a test. All configurations of the test share it, so that
+    /// the ratio of two of them varies only where they respond differently.
     pub fn of(row: &Row, count: usize) -> Vec<Self> {
         let inputs: Vec<&Unstated> = Unstated::of(row).collect();
         let name = format!("{} {}", row.document, row.what);
         let columns: Vec<Vec<f64>> =
-            inputs.iter().map(|input| spread(&format!("{name} {}", input.name), count)).collect();
-        let point = |index: usize| {
+            inputs.iter().map(|input| column(&format!("{name} {}", input.name), count)).collect();
+        let sample = |index: usize| {
             let places = inputs.iter().zip(&columns).map(|(input, column)| (*input, column[index]));
-            Self { places: places.collect() }
+            Self { inputs: places.collect() }
         };
-        (0..count).map(point).collect()
+        (0..count).map(sample).collect()
     }
 
-    /// Where each input is.
-    pub fn places(&self) -> &[(&'static Unstated, f64)] {
-        &self.places
+    /// Each input and its place.
+    pub fn inputs(&self) -> &[(&'static Unstated, f64)] {
+        &self.inputs
     }
 
-    /// What the machine is set to.
+    /// The machine's parameters that it sets.
     pub fn machine(&self) -> Vec<(String, String)> {
-        let set = self.places.iter().filter_map(|(input, place)| match &input.set {
+        let set = self.inputs.iter().filter_map(|(input, place)| match &input.set {
             Key::Machine(key) => {
                 let value = input.range.at(*place);
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -196,32 +196,33 @@ impl Point {
         set.collect()
     }
 
-    /// The row's load with its inputs.
+    /// The row's load with the inputs that it sets.
     ///
     /// # Errors
     /// [`ReproduceError::NoInput`] where the load has no such input.
     pub fn load(&self, row: &Row, load: &Load) -> Result<Load, ReproduceError> {
         let mut load = load.clone();
-        for (input, place) in &self.places {
+        for (input, place) in &self.inputs {
             if let Key::Load(knob) = input.set {
                 let missing =
                     || ReproduceError::NoInput { row: row.id(), name: input.name.clone() };
-                load = turned(load, knob, &input.range.at(*place)).ok_or_else(missing)?;
+                load = with_input(load, knob, &input.range.at(*place)).ok_or_else(missing)?;
             }
         }
         Ok(load)
     }
 }
 
-/// How much a measurement of one run is off, at each point: of each configuration by itself.
-pub(crate) fn once(row: &Row, count: usize) -> Vec<f64> {
-    let input = unstated().iter().find(|input| input.set == Key::Once && input.is_of(row));
+/// Run-to-run factors, one for each sample; each configuration has its own.
+pub(crate) fn run_to_run(row: &Row, count: usize) -> Vec<f64> {
+    let input = unstated().iter().find(|input| input.set == Key::RunToRun && input.is_of(row));
     let Some(input) = input else { return vec![1.0; count] };
     let factor = |place| input.range.at(place).as_float().unwrap_or(1.0);
-    spread(&format!("{} {}", row.id(), input.name), count).into_iter().map(factor).collect()
+    column(&format!("{} {}", row.id(), input.name), count).into_iter().map(factor).collect()
 }
 
-fn turned(load: Load, knob: Knob, value: &toml::Value) -> Option<Load> {
+/// The load with one input set; `None` where it has no such input.
+fn with_input(load: Load, knob: Knob, value: &toml::Value) -> Option<Load> {
     let number = value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
     let whole = number.map(|number| number.round() as u32);
     Some(match (load, knob) {
@@ -250,14 +251,11 @@ fn turned(load: Load, knob: Knob, value: &toml::Value) -> Option<Load> {
     })
 }
 
-/// A place in each of `count` equal parts of 0 to 1, in random order: a column of a Latin
-/// hypercube (M. D. McKay, R. J. Beckman, W. J. Conover, Technometrics 21, 1979).
-fn spread(seed: &str, count: usize) -> Vec<f64> {
-    // FNV-1a: each input its own numbers, whatever other inputs there are.
-    let seed = seed.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+/// A column of a Latin hypercube: one value in each of `count` equal parts of 0 to 1, in random
+/// order (M. D. McKay, R. J. Beckman, W. J. Conover, Technometrics 21, 1979). The seed is the
+/// input's own, so that adding an input leaves the others as they are.
+fn column(seed: &str, count: usize) -> Vec<f64> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(hash(seed));
     let mut unit = || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
     let mut places: Vec<f64> = (0..count).map(|i| (i as f64 + unit()) / count as f64).collect();
     for last in (1..count).rev() {
@@ -266,7 +264,14 @@ fn spread(seed: &str, count: usize) -> Vec<f64> {
     places
 }
 
-/// Whether a row's figures come of a load that its inputs change.
+/// FNV-1a, the same on every machine.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Whether unstated inputs change the load that gives the row's figure.
 pub(crate) fn is_sampled(row: &Row) -> bool {
     matches!(row.how, How::Load { .. }) && Unstated::of(row).next().is_some()
 }
@@ -275,29 +280,54 @@ pub(crate) fn is_sampled(row: &Row) -> bool {
 mod tests {
     use super::*;
     use crate::rows;
-    use std::fmt::Write;
+    use std::collections::BTreeMap;
 
-    /// A range that changes without its source would be a range that follows the figure.
+    /// Of each input, its range and the hash of its source, in the form of `unstated.lock`.
+    fn now() -> String {
+        let line = |input: &Unstated| {
+            let Unstated { rows, set, range, source, .. } = input;
+            format!("{} {set:?} = {range:?} from {:016x}\n", rows.join("; "), hash(source))
+        };
+        unstated().iter().map(line).collect()
+    }
+
+    /// The inputs whose range differs between two locks though its source does not.
+    fn moved<'a>(before: &'a str, now: &'a str) -> Vec<&'a str> {
+        let parse = |text: &'a str| -> BTreeMap<&'a str, (&'a str, &'a str)> {
+            let entry = |line: &'a str| {
+                let (input, rest) = line.split_once(" = ")?;
+                Some((input, rest.rsplit_once(" from ")?))
+            };
+            text.lines().filter_map(entry).collect()
+        };
+        let (before, now) = (parse(before), parse(now));
+        let is_moved = |input: &&&str| match (before.get(**input), now.get(**input)) {
+            (Some(before), Some(now)) => before.0 != now.0 && before.1 == now.1,
+            _ => false,
+        };
+        now.keys().filter(is_moved).copied().collect()
+    }
+
+    /// A range that moves without its source follows the published figure. After a review,
+    /// `REVIEWED=1` writes the lock, and refuses this too.
     #[test]
-    fn a_range_changes_only_with_its_source() {
-        let mut now = String::new();
-        for Unstated { rows, name, set, range, source } in unstated() {
-            let fields = [format!("{rows:?} {set:?} {range:?}"), source.clone()];
-            let [range, source] = fields.map(|field| spread(&field, 1)[0]);
-            let _ = writeln!(now, "{name}: range {range:.9} source {source:.9}");
-        }
+    fn a_range_moves_only_with_its_source() {
         let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/src/unstated.lock");
+        let reviewed = std::fs::read_to_string(lock).unwrap_or_default();
+        let now = now();
+        assert_eq!(moved(&reviewed, &now), [""; 0], "their ranges moved, their sources did not");
         if std::env::var_os("REVIEWED").is_some() {
             std::fs::write(lock, &now).expect("the lock can be written");
+        } else {
+            assert_eq!(now, reviewed, "review it: REVIEWED=1 cargo test -p seekwell-reproduce");
         }
-        let reviewed = std::fs::read_to_string(lock).unwrap_or_default();
-        for (now, reviewed) in now.lines().zip(reviewed.lines()) {
-            let [now, reviewed] = [now, reviewed].map(|line| line.split_once(" source "));
-            let changed = now.map(|pair| pair.0) != reviewed.map(|pair| pair.0);
-            let same_source = now.map(|pair| pair.1) == reviewed.map(|pair| pair.1);
-            assert!(!(changed && same_source), "its range changed and not its source: {now:?}");
-        }
-        assert_eq!(now, reviewed, "after a review: REVIEWED=1 cargo test -p seekwell-reproduce");
+    }
+
+    #[test]
+    fn a_moved_range_is_found_and_a_new_source_or_input_is_not_one() {
+        let before = "a = 1 to 2 from 77\nb = 3 from 88\n";
+        assert_eq!(moved(before, "a = 1 to 9 from 77\nb = 3 from 88\n"), ["a"]);
+        assert_eq!(moved(before, "new = 1 from 1\na = 1 to 9 from 78\nb = 3 from 89\n"), [""; 0]);
     }
 
     #[test]
@@ -310,22 +340,22 @@ mod tests {
         }
         for row in rows.iter().filter(|row| is_sampled(row)) {
             let How::Load { load, .. } = &row.how else { continue };
-            for point in Point::of(row, 3) {
-                point.load(row, load).unwrap_or_else(|e| panic!("{e}"));
+            for sample in Sample::of(row, 3) {
+                sample.load(row, load).unwrap_or_else(|e| panic!("{e}"));
             }
         }
     }
 
     #[test]
-    fn points_are_in_every_part_of_a_range_and_the_same_for_all_configurations() {
-        let mut places = spread("x", 40);
+    fn samples_fill_every_part_of_a_range_and_configurations_share_them() {
+        let mut places = column("x", 40);
         places.sort_by(f64::total_cmp);
         assert!(places.iter().enumerate().all(|(i, place)| (place * 40.0) as usize == i));
         let of = |id: &str| {
             let rows = rows();
             let row = rows.iter().find(|row| row.id() == id).expect("it is a row");
-            let points = Point::of(row, 5);
-            points.iter().map(|p| p.places()[0].1).collect::<Vec<_>>()
+            let samples = Sample::of(row, 5);
+            samples.iter().map(|sample| sample.inputs()[0].1).collect::<Vec<_>>()
         };
         assert_eq!(of("R0 random seeks, piix"), of("R0 random seeks, AHCI"));
         assert_ne!(of("R0 random seeks, piix"), of("R0 random create, piix"));

@@ -2,7 +2,7 @@
 
 use super::Force;
 use clap::{Args, ValueHint};
-use seekwell_reproduce::POINTS;
+use seekwell_reproduce::SAMPLES;
 use std::path::PathBuf;
 
 /// `seekwell reproduce`.
@@ -11,10 +11,10 @@ pub struct Reproduce {
     /// Only these documents: R0 to R6 [default: R0 to R4; R5 and R6 take a minute]
     #[arg(value_name = "DOCUMENT", value_parser = ["R0", "R1", "R2", "R3", "R4", "R5", "R6"])]
     pub documents: Vec<String>,
-    /// Model each figure that a document's inputs leave open at this many points of their ranges;
-    /// 0 for the assumed inputs alone
-    #[arg(long, value_name = "N", default_value_t = POINTS, value_parser = points)]
-    pub points: usize,
+    /// Samples of the inputs that documents do not state (8 to 1024); 0 uses the assumed values
+    /// alone
+    #[arg(long, value_name = "N", default_value_t = SAMPLES, value_parser = samples)]
+    pub samples: usize,
     /// Print Markdown
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
@@ -30,10 +30,9 @@ pub struct Reproduce {
     pub replace: Force,
 }
 
-fn points(text: &str) -> Result<usize, String> {
-    let points: usize = text.parse().map_err(|_| "not a number".to_owned())?;
-    match points {
-        0 | 8..=1024 => Ok(points),
-        _ => Err("0, or 8 to 1024".to_owned()),
+fn samples(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(samples @ (0 | 8..=1024)) => Ok(samples),
+        _ => Err("must be 0, or from 8 to 1024".to_owned()),
     }
 }

@@ -21,7 +21,7 @@ pub fn run(args: &Reproduce, context: &Context) -> Ended {
     });
     let line = Line::plain(context.progress);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let effort = Effort { threads, points: args.points, limits: args.limits };
+    let effort = Effort { threads, samples: args.samples, limits: args.limits };
     let done = reproduce(rows, effort, &context.control.stop, &|done, all| {
         line.part("running modelled machines", done as u64, all as u64);
     });

@@ -337,12 +337,12 @@ fn a_system_of_disksim_runs_its_own_workload() {
 fn one_document_is_reproduced_in_all_its_forms() {
     let home = tempfile::tempdir().expect("a folder");
     let page = home.path().join("r4.html");
-    let of = ["reproduce", "R1", "R4", "--points=8", "--json"];
+    let of = ["reproduce", "R1", "R4", "--samples=8", "--json"];
     let args = [&of[..], &["-o", page.to_str().expect("a path")]].concat();
     let document = run(home.path(), &args).ends(0).json();
     is_complete(&document);
     assert_eq!(document["summary"]["rows"], 21);
-    assert_eq!(run(home.path(), &["reproduce", "R4", "--points=3"]).status, 2);
+    assert_eq!(run(home.path(), &["reproduce", "R4", "--samples=3"]).status, 2);
     assert!(fs::read_to_string(page).expect("the page").contains("-X66 -d1 -u1 -m16 -c3"));
     let text = run(home.path(), &["reproduce", "R4"]).out;
     assert!(text.contains("device reads, -t"), "{text}");
