@@ -19,7 +19,7 @@ pub struct Reproduce {
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
     /// Also show what limits each modelled figure: the station that, made 10 % faster, improves it
-    /// most; takes about eight times as long
+    /// most; takes about twice as long
     #[arg(long)]
     pub limits: bool,
     /// Write a page with published and modelled figures side by side to this file
