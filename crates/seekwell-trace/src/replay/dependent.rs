@@ -4,11 +4,12 @@
 use super::feed::{Feed, Planned};
 use super::fidelity::Fidelity;
 use super::time::{due, is_early};
+use foldhash::{HashMap, HashMapExt};
 use seekwell_io::request::{Completion, Request};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 /// Requests looked at ahead of the oldest that is not issued.
 const WINDOW: usize = 8192;
