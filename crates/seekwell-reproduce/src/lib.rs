@@ -25,4 +25,4 @@ pub use run::{Effort, reproduce};
 pub use unstated::{Key, Knob, Range, Unstated, unstated};
 
 /// The default number of samples of the unstated inputs.
-pub const SAMPLES: usize = 16;
+pub const SAMPLES: usize = 20;

@@ -311,6 +311,23 @@ fn about<'a>(row: &Row, of: &str, rows: &'a [Reproduced]) -> Option<&'a Reproduc
 mod tests {
     use super::*;
     use crate::reproduced::tests::row;
+    use crate::unstated::{Key, Unstated};
+
+    /// The fit of one row holds for the others of its machine.
+    #[test]
+    fn what_a_fit_has_determined_is_not_sampled() {
+        let rows = crate::rows();
+        let models = models(&rows).expect("the machines are built in");
+        for row in rows.iter().filter(|row| models.contains_key(row.machine)) {
+            for input in Unstated::of(row) {
+                let Key::Machine(key) = &input.set else { continue };
+                let parameters = models[row.machine].parameters();
+                let found = parameters.iter().find(|parameter| parameter.key == *key);
+                let found = found.unwrap_or_else(|| panic!("{} has no {key}", row.machine));
+                assert_ne!(found.origin.source, Provenance::Fitted, "{key} of {}", row.id());
+            }
+        }
+    }
 
     #[test]
     fn a_figure_that_repeats_a_fitted_one_is_no_prediction() {
