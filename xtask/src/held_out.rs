@@ -21,12 +21,14 @@ pub struct Args {
 }
 
 /// What is fitted, where a description has it.
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 9] = [
     "drive.program_ns",
     "drive.suspend_ns",
     "drive.buffer_bytes",
     "drive.write_gap_ns",
     "drive.write_slots",
+    "drive.write_pause.every_ns",
+    "drive.write_pause.lasts_ns",
     "drive.moves_at_once.relaxed",
     "drive.moves_at_once.pressed",
 ];
@@ -48,10 +50,18 @@ struct Candidate {
     loss: f64,
 }
 
+/// How many cells of a figure are modelled well.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    cells: usize,
+    near: usize,
+    /// At most half as much again as the published value, and at least two thirds of it.
+    within_half: usize,
+}
+
 struct Fitted {
     lines: Vec<String>,
-    /// Of each figure: cells that are near, and all.
-    near: BTreeMap<String, (usize, usize)>,
+    near: BTreeMap<String, Count>,
 }
 
 /// Fits, predicts and prints.
@@ -75,17 +85,19 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         threads.into_iter().map(|thread| thread.join().expect("no fit panics")).collect()
     });
     println!("| test | rate | published, µs | modelled, µs | error |\n|---|---|---:|---:|---:|");
-    let mut all: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut all: BTreeMap<String, Count> = BTreeMap::new();
     for fitted in fitted {
         let fitted = fitted?;
         fitted.lines.iter().for_each(|line| println!("{line}"));
-        for (figure, (near, cells)) in fitted.near {
+        for (figure, count) in fitted.near {
             let sum = all.entry(figure).or_default();
-            *sum = (sum.0 + near, sum.1 + cells);
+            sum.cells += count.cells;
+            sum.near += count.near;
+            sum.within_half += count.within_half;
         }
     }
-    for (figure, (near, cells)) in all {
-        println!("{figure}: {near} of {cells} near");
+    for (figure, Count { cells, near, within_half }) in all {
+        println!("{figure}: of {cells} cells {near} near, {within_half} within × 1.5");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -109,8 +121,10 @@ fn held_out(name: &str, rates: &[Rate], rounds: u32) -> Result<Fitted, String> {
             let modelled = reads.of(&outcome);
             let error = modelled.map_or(f64::NAN, |modelled| modelled / row.published - 1.0);
             let figure = row.what.rsplit(", ").next().unwrap_or_default().to_owned();
-            let count: &mut (usize, usize) = near.entry(figure).or_default();
-            *count = (count.0 + usize::from(error.abs() <= reads.near()), count.1 + 1);
+            let count: &mut Count = near.entry(figure).or_default();
+            count.cells += 1;
+            count.near += usize::from(error.abs() <= reads.near());
+            count.within_half += usize::from((1.0 + error).ln().abs() <= 1.5_f64.ln());
             lines.push(format!(
                 "| {} | {} | {} | {:.4} | {:+.1} % |",
                 row.what,

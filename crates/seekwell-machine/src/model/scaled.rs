@@ -184,6 +184,7 @@ impl Changes for SsdParams {
                 less(&mut [&mut f.write_unit_ns, &mut f.flush_ns, &mut f.discard_ns], by);
                 less(&mut [&mut self.read_latency_ns, &mut self.write_latency_ns], by);
                 less(&mut [&mut self.write_gap_ns], by);
+                self.write_pause.iter_mut().for_each(|p| less(&mut [&mut p.lasts_ns], by));
             }
             Station::Collection => {
                 let spare = self.flash_bytes.saturating_sub(self.capacity_bytes) as f64;

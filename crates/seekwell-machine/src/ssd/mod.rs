@@ -34,7 +34,7 @@ mod tests;
 mod write;
 
 pub use ftl::LogCounts;
-pub use params::{Collection, Fill, FirmwareParams, MovesAtOnce, SlcParams, SsdParams};
+pub use params::{Collection, Fill, FirmwareParams, MovesAtOnce, SlcParams, SsdParams, WritePause};
 
 use crate::limits::OutOfRange;
 use crate::part::{Command, Done, Part, Usage, Written};
@@ -191,7 +191,7 @@ impl Ssd {
             processor: Serial::default(),
             steps: VecDeque::new(),
             waiting: VecDeque::new(),
-            gate: Gate::new(params.write_gap_ns),
+            gate: Gate::new(&params),
             writes_begun: 0,
             behind: VecDeque::new(),
             actives: Vec::new(),

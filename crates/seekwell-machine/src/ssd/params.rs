@@ -40,6 +40,16 @@ pub struct MovesAtOnce {
     pub pressed: u32,
 }
 
+/// Housekeeping of the firmware, at a steady pace, during which no write is taken into the buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WritePause {
+    /// Time from the beginning of one to that of the next, in nanoseconds.
+    pub every_ns: u32,
+    /// How long it takes, in nanoseconds.
+    pub lasts_ns: u32,
+}
+
 /// What the controller's processor spends. It does one thing at a time, and so is what bounds a
 /// drive's requests per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,6 +137,9 @@ pub struct SsdParams {
     /// flash could take.
     #[serde(default)]
     pub write_gap_ns: u32,
+    /// When it takes no writes; none where it always does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_pause: Option<WritePause>,
     /// Writes that wait for room in the buffer before commands behind them, reads too, have to wait
     /// for them; no number of them holds up reads where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -238,6 +251,10 @@ impl SsdParams {
         let least = 2 * self.piece_bytes();
         within("buffer_bytes", self.buffer_bytes, least..=1 << 34)?;
         within("write_gap_ns", self.write_gap_ns, 0..=SECOND)?;
+        if let Some(pause) = self.write_pause {
+            within("write_pause.every_ns", pause.every_ns, 1..=SECOND)?;
+            within("write_pause.lasts_ns", pause.lasts_ns, 0..=u64::from(pause.every_ns) - 1)?;
+        }
         within("write_slots", self.write_slots.unwrap_or(u32::MAX), 1..=u32::MAX.into())?;
         within("read_ahead_bytes", self.read_ahead_bytes, 0..=1 << 26)?;
         within("map_cache_bytes", self.map_cache_bytes.unwrap_or(4096), 4096..=1 << 34)?;

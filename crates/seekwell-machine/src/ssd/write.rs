@@ -3,7 +3,7 @@
 use super::events::{Event, Events};
 use super::flash::{DieWork, Reader};
 use super::ftl::Mapping;
-use super::params::UNIT_BYTES;
+use super::params::{SsdParams, UNIT_BYTES, WritePause};
 use super::{Ssd, UNIT};
 use crate::part::Command;
 use seekwell_io::units::Nanos;
@@ -11,10 +11,12 @@ use seekwell_io::units::Nanos;
 /// Writes of at least this many bytes are laid out in sequence wherever they begin.
 const RUN_BYTES: u32 = 64 << 10;
 
-/// Keeps writes apart from when the buffer was full until none waits any longer.
+/// Keeps writes out while the firmware does something else, and apart from when the buffer was full
+/// until none waits any longer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gate {
     gap: Nanos,
+    pause: Option<WritePause>,
     pressed: bool,
     opens: Nanos,
     awaited: bool,
@@ -22,8 +24,18 @@ pub(super) struct Gate {
 
 impl Gate {
     /// One that is open.
-    pub(super) fn new(gap_ns: u32) -> Self {
-        Self { gap: Nanos(gap_ns.into()), pressed: false, opens: Nanos::ZERO, awaited: false }
+    pub(super) fn new(params: &SsdParams) -> Self {
+        let (gap, pause) = (Nanos(params.write_gap_ns.into()), params.write_pause);
+        Self { gap, pause, pressed: false, opens: Nanos::ZERO, awaited: false }
+    }
+
+    /// When the next write may pass.
+    fn opens(&self, now: Nanos) -> Nanos {
+        let at = self.opens.max(now);
+        match self.pause.map(|pause| (at.0 % u64::from(pause.every_ns), pause.lasts_ns.into())) {
+            Some((into, lasts)) if into < lasts => Nanos(at.0 - into + lasts),
+            _ => at,
+        }
     }
 
     /// Units went through.
@@ -33,9 +45,9 @@ impl Gate {
         }
     }
 
-    fn wait(&mut self, events: &mut Events) {
+    fn wait(&mut self, until: Nanos, events: &mut Events) {
         if !std::mem::replace(&mut self.awaited, true) {
-            events.arrange(self.opens, Event::Open);
+            events.arrange(until, Event::Open);
         }
     }
 }
@@ -50,8 +62,9 @@ impl Ssd {
     /// Takes into the buffer what there is room for.
     pub(super) fn admit(&mut self, now: Nanos) {
         while let Some(index) = self.waiting.front().copied() {
-            if now < self.gate.opens {
-                self.gate.wait(&mut self.events);
+            let opens = self.gate.opens(now);
+            if now < opens {
+                self.gate.wait(opens, &mut self.events);
                 return;
             }
             let active = self.actives[index as usize];

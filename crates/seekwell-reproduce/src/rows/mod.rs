@@ -156,8 +156,8 @@ const BURSTS: &str = "the drive seems to collect garbage in bursts that hold up 
 const SATURATED: &str = "at saturation the drive's slowest writes take little longer than its \
                          median ones; here programs end less evenly";
 const LATER: &str = "the drive is saturated at this rate, the model only above it";
-const UNLOADED: &str = "below saturation some of the drive's writes wait a few to tens of \
-                        microseconds; here the buffer takes every one at once";
+const UNLOADED: &str = "below saturation the drive holds up more of its writes, or holds them up \
+                        longer, at some rates than at others; here its pauses are the same at all";
 const SMALLER: &str = "the drive measured is another than the machine's: smaller, or of a size \
                        that is not stated, with fewer dies to write to";
 const SLOW_990: &str = "the drive measured wrote 73,000 requests of 4 KiB a second in either order \

@@ -3,7 +3,7 @@
 use super::drives::small;
 use crate::fake::{command, drain};
 use crate::part::{Command, Done};
-use crate::ssd::{Fill, MovesAtOnce, Ssd, SsdParams};
+use crate::ssd::{Fill, MovesAtOnce, Ssd, SsdParams, WritePause};
 use crate::{OutOfRange, Part};
 use proptest::prelude::*;
 use seekwell_io::request::Op;
@@ -152,6 +152,22 @@ fn writes_that_wait_come_in_at_the_pace_of_the_gate() {
     }
     let took = drain(&mut drive).iter().map(|done| done.at.since(now)).max();
     assert!(took < Some(gap), "{took:?}");
+}
+
+#[test]
+fn writes_wait_out_a_pause_and_reads_do_not() {
+    let write_pause = Some(WritePause { every_ns: 1_000_000, lasts_ns: 100_000 });
+    let took = |op, now| {
+        let mut paused = drive(SsdParams { write_pause, ..small(Fill::Sequential) });
+        let mut other = drive(small(Fill::Sequential));
+        [&mut paused, &mut other].map(|drive| alone(drive, command(0, op, 0, 4096), now))
+    };
+    // The processor hands the write on 6 µs after it came.
+    let [in_a_pause, other] = took(Op::Write, Nanos(3_030_000));
+    assert_eq!(in_a_pause - other, Nanos(100_000 - 36_000));
+    for [with, without] in [took(Op::Write, Nanos(3_100_000)), took(Op::Read, Nanos(3_030_000))] {
+        assert_eq!(with, without);
+    }
 }
 
 #[test]
