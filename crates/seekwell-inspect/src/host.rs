@@ -22,6 +22,7 @@ pub(crate) fn read(r: &mut Reader<'_>) -> Host {
         container: container(r),
         io_limits: limits::read(r),
         vm: crate::facts::read_vm(r),
+        power: crate::facts::read_power(r),
     }
 }
 

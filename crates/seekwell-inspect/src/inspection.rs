@@ -1,6 +1,6 @@
 //! What inspection found: the target, the machine, the stack of devices.
 
-use crate::facts::{Detail, VmFacts};
+use crate::facts::{Detail, PowerFacts, VmFacts};
 use crate::finding::Evidence;
 use crate::model::{DeviceKind, Fact, Filesystem, Hop, IoLimit, Missing, Queue, TargetKind};
 use serde::{Deserialize, Serialize};
@@ -85,6 +85,9 @@ pub struct Host {
     /// What it was told at boot, and how it writes back dirty memory.
     #[serde(default, skip_serializing_if = "VmFacts::is_empty")]
     pub vm: VmFacts,
+    /// How its processors save power.
+    #[serde(default, skip_serializing_if = "PowerFacts::is_empty")]
+    pub power: PowerFacts,
 }
 
 impl Inspection {

@@ -1,23 +1,53 @@
-//! Whether the processor and not the disk was the limit.
+//! Whether the processor and not the disk was the limit, and how it saves power.
 
 use crate::look::main_rate;
 use crate::words::{evidence, fact, ns, per_s, quote};
 use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::Device;
 use seekwell_runs::PhaseId;
 use seekwell_runs::limits::{Confidence, PhaseLimit, Station};
 
-pub(super) const RULES: &[Rule] = &[Rule {
-    id: LIMIT,
-    about: "the CPU was the limit, not the disk",
-    means: "At the highest rate the threads that issue requests had no CPU time left.",
-    known: "In the phase with the most requests a second, the issuing threads used at least 90 \
-            % of the CPU time they could have had. The cached-read phase is not judged.",
-    why: "with its issuing threads busy all the time, the disk was never asked for more; its \
-          own limit lies above this number",
-    fix: "measure with more threads: seekwell bench --numjobs=4",
-    tune: None,
-    check: Check::Run(limit),
-}];
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: LIMIT,
+        about: "the CPU was the limit, not the disk",
+        means: "At the highest rate the threads that issue requests had no CPU time left.",
+        known: "In the phase with the most requests a second, the issuing threads used at least 90 \
+                % of the CPU time they could have had. The cached-read phase is not judged.",
+        why: "with its issuing threads busy all the time, the disk was never asked for more; its \
+              own limit lies above this number",
+        fix: "measure with more threads: seekwell bench --numjobs=4",
+        tune: None,
+        check: Check::Run(limit),
+    },
+    Rule {
+        id: "SW-CPU-002",
+        about: "the processors are held at their lowest frequency",
+        means: "The frequency governor never raises the processors' frequency.",
+        known: "The governor is powersave, and the driver is not intel_pstate or amd-pstate-epp, \
+                whose governor of this name does raise it. The disk does not rotate.",
+        why: "Every request takes processor time, so a fast disk's rates fall with the frequency: \
+              often to a half or a third.",
+        fix: "sudo cpupower frequency-set -g schedutil, or -g performance while you measure",
+        tune: None,
+        check: Check::Host(held_slow),
+    },
+    Rule {
+        id: "SW-CPU-003",
+        about: "idle processors sleep as long as the drive takes to answer",
+        means: "A processor may enter an idle state that takes tens of microseconds or more to \
+                leave.",
+        known: "The deepest idle state that is not disabled takes 50 µs or more to leave, and the \
+                drive is NVMe, which answers in about that time.",
+        why: "With one request at a time the processor sleeps while it waits, and the interrupt \
+              that ends the request waits until it is awake: latencies at depth 1 are longer, and \
+              rates lower, than the drive's own.",
+        fix: "hold deep states off while latency matters: sudo cpupower idle-set -D 20, or tuned's \
+              profile latency-performance; back with sudo cpupower idle-set -E",
+        tune: None,
+        check: Check::Host(deep_sleep),
+    },
+];
 const LIMIT: &str = "SW-CPU-001";
 
 fn limit(input: &Observed<'_>) -> Option<Found> {
@@ -49,6 +79,71 @@ fn limit(input: &Observed<'_>) -> Option<Found> {
                 quote(&input.inspection.target)
             )),
     )
+}
+
+/// The first disk that this is true of, on a machine that is not itself a guest.
+fn disk<'a>(input: &Observed<'a>, is_meant: fn(&Device) -> bool) -> Option<&'a Device> {
+    input.inspection.disks().into_iter().find(|d| is_meant(d) && !input.is_virtual(d))
+}
+
+fn held_slow(input: &Observed<'_>) -> Option<Found> {
+    /// Their `powersave` follows the load.
+    const FOLLOWS: [&str; 2] = ["intel_pstate", "amd-pstate-epp"];
+    let power = &input.inspection.host.power;
+    let governor = power.governor.as_ref().filter(|g| g.value == "powersave")?;
+    let driver = power.driver.as_ref().filter(|d| !FOLLOWS.contains(&d.value.as_str()))?;
+    disk(input, |d| d.queue.rotational.as_ref().is_some_and(|rotates| !rotates.value))?;
+    Some(
+        Found::warning("The processors are held at their lowest frequency")
+            .fact("frequency governor", governor)
+            .fact("frequency driver", driver),
+    )
+}
+
+fn deep_sleep(input: &Observed<'_>) -> Option<Found> {
+    /// Of the order of a read of NVMe flash.
+    const LONG_US: u64 = 50;
+    let power = &input.inspection.host.power;
+    let exit = power.idle_exit_us.as_ref().filter(|exit| exit.value >= LONG_US)?;
+    let drive = disk(input, |d| d.detail.nvme.is_some())?;
+    let title = format!(
+        "Waking a processor takes {} µs, about as long as a read of {}",
+        exit.value, drive.name
+    );
+    Some(
+        Found::info(title)
+            .facts("deepest idle state", power.idle_state.as_ref())
+            .fact("microseconds to leave it", exit),
+    )
+}
+
+#[cfg(test)]
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, nvme, quiet, sata_hdd};
+
+    fn frequency(governor: &'static str, driver: &'static str) -> impl Fn(&mut Machine) {
+        move |m| {
+            let power = &mut m.inspection.host.power;
+            power.governor = fact(governor.to_owned(), "scaling_governor");
+            power.driver = fact(driver.to_owned(), "scaling_driver");
+        }
+    }
+
+    fn leaving(us: u64) -> impl Fn(&mut Machine) {
+        move |m| m.inspection.host.power.idle_exit_us = fact(us, "latency")
+    }
+
+    pub(crate) fn all() -> Vec<Case> {
+        vec![
+            fires("SW-CPU-002", nvme, frequency("powersave", "acpi-cpufreq")).warning(),
+            quiet("SW-CPU-002", nvme, frequency("powersave", "intel_pstate")),
+            quiet("SW-CPU-002", nvme, frequency("schedutil", "acpi-cpufreq")),
+            quiet("SW-CPU-002", sata_hdd, frequency("powersave", "acpi-cpufreq")),
+            fires("SW-CPU-003", nvme, leaving(133)).info(),
+            quiet("SW-CPU-003", nvme, leaving(10)),
+            quiet("SW-CPU-003", sata_hdd, leaving(133)),
+        ]
+    }
 }
 
 #[cfg(test)]

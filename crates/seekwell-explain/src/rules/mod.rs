@@ -116,6 +116,7 @@ mod tests {
             md::cases::all,
             dm::cases::all,
             vm::cases::all,
+            cpu::cases::all,
             log::cases::all,
         ];
         all.into_iter().flat_map(|f| f()).collect()

@@ -76,6 +76,19 @@ pub(super) const RULES: &[Rule] = &[
         tune: None,
         check: Check::Nvme(hot),
     },
+    Rule {
+        id: "SW-NVME-007",
+        about: "the NVMe drive asks for host memory and has none",
+        means: "The drive has no memory of its own for its mapping, and the kernel lent it none.",
+        known: "hmb of the controller is 0. Only a drive that asks for a host memory buffer has \
+                the attribute.",
+        why: "Each read of another part of the drive then reads the mapping from flash first: \
+              random reads over more than a few gigabytes can halve.",
+        fix: "echo 1 into hmb of the controller, as root; if it stays 0, allow more with \
+              nvme.max_host_mem_size_mb on the kernel's command line (0 allows none)",
+        tune: None,
+        check: Check::Nvme(no_host_memory),
+    },
 ];
 
 fn not_live(_: &Observed<'_>, _: &Device, nvme: &NvmeFacts) -> Option<Found> {
@@ -161,6 +174,15 @@ fn hot(_: &Observed<'_>, d: &Device, nvme: &NvmeFacts) -> Option<Found> {
     )
 }
 
+fn no_host_memory(_: &Observed<'_>, _: &Device, nvme: &NvmeFacts) -> Option<Found> {
+    let given = nvme.host_memory.as_ref().filter(|given| !given.value)?;
+    Some(
+        Found::warning("the drive asks for host memory and has none")
+            .seen("hmb 0", &given.from)
+            .remedy(format!("echo 1 | sudo tee {}", given.from)),
+    )
+}
+
 #[cfg(test)]
 pub(crate) mod cases {
     use crate::testing::machine::{Case, Machine, fact, fires, nvme, quiet};
@@ -222,6 +244,9 @@ pub(crate) mod cases {
                 m.nvme().temperature_max_mc = fact(-273_150, "temp1_max");
                 m.nvme().temperature_critical_mc = None;
             }),
+            fires("SW-NVME-007", nvme, |m| m.nvme().host_memory = fact(false, "hmb")).warning(),
+            quiet("SW-NVME-007", nvme, |m| m.nvme().host_memory = fact(true, "hmb")),
+            quiet("SW-NVME-007", nvme, |m| m.nvme().host_memory = None),
         ]
     }
 }

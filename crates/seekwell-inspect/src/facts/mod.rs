@@ -12,6 +12,7 @@ mod mmc;
 mod mounted;
 mod nvme;
 mod pci;
+mod power;
 mod queue;
 mod sas;
 mod scsi;
@@ -26,6 +27,7 @@ pub use md::{MapperFacts, MdFacts};
 pub use mmc::MmcFacts;
 pub use nvme::NvmeFacts;
 pub use pci::{AerCounts, PciFunction, PcieLink, ide_words};
+pub use power::PowerFacts;
 pub use queue::QueueFacts;
 pub use sas::SasPhy;
 pub use scsi::{IoCounters, ScsiFacts};
@@ -34,6 +36,7 @@ pub use vm::VmFacts;
 
 pub(crate) use ext4::ext4;
 pub(crate) use mounted::{mounted, stands_above};
+pub(crate) use power::read as read_power;
 pub(crate) use vm::read as read_vm;
 
 use crate::attach::AtaPort;

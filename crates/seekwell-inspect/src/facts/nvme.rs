@@ -28,6 +28,9 @@ pub struct NvmeFacts {
     /// The temperature from which on it warns.
     pub temperature_max_mc: Option<Fact<i64>>,
     pub temperature_critical_mc: Option<Fact<i64>>,
+    /// Whether it has host memory for its mapping; missing of one that asks for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_memory: Option<Fact<bool>>,
 }
 
 pub(super) fn read(r: &mut Reader<'_>, dir: &Path, stations: &[PathBuf]) -> Option<NvmeFacts> {
@@ -42,6 +45,9 @@ pub(super) fn read(r: &mut Reader<'_>, dir: &Path, stations: &[PathBuf]) -> Opti
             .count(&at.join("sqsize"), "entries of a queue")
             .and_then(|q| Some(Fact::new(q.value.checked_add(1)?, q.from))),
         numa_node: r.parsed(&at.join("numa_node")),
+        host_memory: r
+            .parsed::<u8>(&at.join("hmb"))
+            .map(|given| Fact::new(given.value != 0, given.from)),
         ..NvmeFacts::default()
     };
     subsystem(r, dir, &mut facts);
@@ -74,4 +80,24 @@ fn temperature(r: &Reader<'_>, at: &Path, facts: &mut NvmeFacts) {
     facts.temperature_mc = r.parsed(&monitor.join("temp1_input"));
     facts.temperature_max_mc = r.parsed(&monitor.join("temp1_max"));
     facts.temperature_critical_mc = r.parsed(&monitor.join("temp1_crit"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekwell_sys::fake::Fake;
+
+    #[test]
+    fn host_memory_is_told_of_drives_that_ask_for_it() {
+        let at = "/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0";
+        let found = |fake: &Fake| {
+            let facts = read(&mut Reader::new(fake), Path::new("/x"), &[at.into()]);
+            facts.expect("a controller").host_memory.map(|given| (given.value, given.from))
+        };
+        let with = |hmb: &str| Fake::new().file(format!("{at}/hmb"), hmb);
+        assert_eq!(found(&with("0\n")), Some((false, format!("{at}/hmb"))));
+        assert_eq!(found(&with("1\n")).map(|(given, _)| given), Some(true));
+        assert_eq!(found(&with("maybe\n")), None);
+        assert_eq!(found(&Fake::new().file(format!("{at}/state"), "live\n")), None);
+    }
 }

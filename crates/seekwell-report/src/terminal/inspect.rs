@@ -58,6 +58,14 @@ fn machine(host: &Host) -> Vec<String> {
         host.memory_bytes.as_ref().map(|f| format!("{} of memory", capacity(f.value))),
         text(&host.virtualization).map(|v| format!("virtual machine ({v})")),
         text(&host.container).map(|c| format!("in a container ({c})")),
+        text(&host.power.governor).map(|governor| match text(&host.power.driver) {
+            Some(driver) => format!("frequency governor {governor} ({driver})"),
+            None => format!("frequency governor {governor}"),
+        }),
+        host.power.idle_exit_us.as_ref().map(|exit| match text(&host.power.idle_state) {
+            Some(state) => format!("idle as deep as {state} ({} µs to leave)", exit.value),
+            None => format!("idle states of up to {} µs to leave", exit.value),
+        }),
     ];
     parts.into_iter().flatten().collect()
 }

@@ -47,7 +47,7 @@ fn detail() -> Detail {
         }),
         identify: Some(fact(IdentifyData::default())),
         scsi: Some(ScsiFacts { counters: Some(counters), ..ScsiFacts::default() }),
-        nvme: Some(NvmeFacts::default()),
+        nvme: Some(NvmeFacts { host_memory: Some(fact(true)), ..NvmeFacts::default() }),
         health: Some(health()),
         usb: Some(UsbFacts::default()),
         mmc: Some(MmcFacts::default()),
@@ -146,6 +146,7 @@ pub fn judged() -> Value {
     let (host, device) = (&mut inspection.host, inspection.device.as_mut().expect("a device"));
     let vm = VmFacts { command_line: Some(fact(words("quiet"))), ..VmFacts::default() };
     (host.name, host.vm) = (Some(fact(words("db-7"))), vm);
+    host.power.governor = Some(fact(words("performance")));
     *device.detail = detail();
     let mut judged = serde_json::to_value(inspection).unwrap();
     judged["findings"] = json!([finding()]);
