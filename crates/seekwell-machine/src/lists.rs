@@ -1,33 +1,12 @@
 //! Keys in lists ordered by use, found by hashing.
 
+use foldhash::fast::FixedState;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 const NONE: u32 = u32::MAX;
 
-/// Multiplies by the golden ratio: enough for page numbers, and the same on every machine.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct PageHasher(u64);
-
-impl Hasher for PageHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u32(u32::from(*byte));
-        }
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        let mixed = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ (mixed >> 32);
-    }
-}
-
-/// A map by page or block number.
-pub type PageMap<V> = HashMap<u32, V, BuildHasherDefault<PageHasher>>;
+/// A map keyed by page or block number, the same on every machine.
+pub type PageMap<V> = HashMap<u32, V, FixedState>;
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
