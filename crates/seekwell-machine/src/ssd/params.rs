@@ -40,13 +40,13 @@ pub struct MovesAtOnce {
     pub pressed: u32,
 }
 
-/// Housekeeping of the firmware, at a steady pace, during which no write is taken into the buffer.
+/// Periodic work of the firmware, during which no write is taken into the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WritePause {
-    /// Time from the beginning of one to that of the next, in nanoseconds.
+    /// Its period, in nanoseconds.
     pub every_ns: u32,
-    /// How long it takes, in nanoseconds.
+    /// How long it lasts, in nanoseconds; less than the period.
     pub lasts_ns: u32,
 }
 
@@ -137,7 +137,7 @@ pub struct SsdParams {
     /// flash could take.
     #[serde(default)]
     pub write_gap_ns: u32,
-    /// When it takes no writes; none where it always does.
+    /// When it takes no writes; `None` if it always takes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_pause: Option<WritePause>,
     /// Writes that wait for room in the buffer before commands behind them, reads too, have to wait

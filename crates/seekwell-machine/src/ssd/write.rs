@@ -11,8 +11,8 @@ use seekwell_io::units::Nanos;
 /// Writes of at least this many bytes are laid out in sequence wherever they begin.
 const RUN_BYTES: u32 = 64 << 10;
 
-/// Keeps writes out while the firmware does something else, and apart from when the buffer was full
-/// until none waits any longer.
+/// Keeps writes out of the buffer during a pause of the firmware, and spaces them from when the
+/// buffer was full until none waits any longer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gate {
     gap: Nanos,

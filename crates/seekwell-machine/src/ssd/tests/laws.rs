@@ -193,6 +193,12 @@ fn a_check_names_the_field_and_its_range() {
     let refused = Ssd::new(SsdParams { channels: 0, ..small(Fill::Empty) }).map(|_| ());
     let expected = OutOfRange { field: "channels", value: 0, least: 1, most: 64 };
     assert_eq!(refused, Err(expected));
+    for (every_ns, lasts_ns, field) in [(0, 0, "every_ns"), (500, 500, "lasts_ns")] {
+        let write_pause = Some(WritePause { every_ns, lasts_ns });
+        let refused = SsdParams { write_pause, ..small(Fill::Empty) }.check();
+        let field = format!("write_pause.{field}");
+        assert_eq!(refused.map_err(|error| error.field), Err(field.as_str()));
+    }
     let no_spare = SsdParams { flash_bytes: 64 << 20, ..small(Fill::Empty) };
     assert_eq!(no_spare.check().map_err(|error| error.field), Err("flash_bytes"));
 }
