@@ -85,7 +85,7 @@ pub struct Host {
     /// What it was told at boot, and how it writes back dirty memory.
     #[serde(default, skip_serializing_if = "VmFacts::is_empty")]
     pub vm: VmFacts,
-    /// How its processors save power.
+    /// Power management of its processors.
     #[serde(default, skip_serializing_if = "PowerFacts::is_empty")]
     pub power: PowerFacts,
 }

@@ -1,4 +1,4 @@
-//! Whether the processor and not the disk was the limit, and how it saves power.
+//! Whether the processor and not the disk was the limit, and how fast it may run.
 
 use crate::look::main_rate;
 use crate::words::{evidence, fact, ns, per_s, quote};
@@ -24,28 +24,14 @@ pub(super) const RULES: &[Rule] = &[
         id: "SW-CPU-002",
         about: "the processors are held at their lowest frequency",
         means: "The frequency governor never raises the processors' frequency.",
-        known: "The governor is powersave, and the driver is not intel_pstate or amd-pstate-epp, \
-                whose governor of this name does raise it. The disk does not rotate.",
-        why: "Every request takes processor time, so a fast disk's rates fall with the frequency: \
-              often to a half or a third.",
+        known: "The governor is powersave and the driver is neither intel_pstate nor \
+                amd-pstate-epp, whose powersave governor follows the load. The disk is not \
+                rotational.",
+        why: "Every request takes processor time, so the rates of a fast disk fall with the \
+              frequency.",
         fix: "sudo cpupower frequency-set -g schedutil, or -g performance while you measure",
         tune: None,
         check: Check::Host(held_slow),
-    },
-    Rule {
-        id: "SW-CPU-003",
-        about: "idle processors sleep as long as the drive takes to answer",
-        means: "A processor may enter an idle state that takes tens of microseconds or more to \
-                leave.",
-        known: "The deepest idle state that is not disabled takes 50 µs or more to leave, and the \
-                drive is NVMe, which answers in about that time.",
-        why: "With one request at a time the processor sleeps while it waits, and the interrupt \
-              that ends the request waits until it is awake: latencies at depth 1 are longer, and \
-              rates lower, than the drive's own.",
-        fix: "hold deep states off while latency matters: sudo cpupower idle-set -D 20, or tuned's \
-              profile latency-performance; back with sudo cpupower idle-set -E",
-        tune: None,
-        check: Check::Host(deep_sleep),
     },
 ];
 const LIMIT: &str = "SW-CPU-001";
@@ -81,39 +67,18 @@ fn limit(input: &Observed<'_>) -> Option<Found> {
     )
 }
 
-/// The first disk that this is true of, on a machine that is not itself a guest.
-fn disk<'a>(input: &Observed<'a>, is_meant: fn(&Device) -> bool) -> Option<&'a Device> {
-    input.inspection.disks().into_iter().find(|d| is_meant(d) && !input.is_virtual(d))
-}
-
 fn held_slow(input: &Observed<'_>) -> Option<Found> {
-    /// Their `powersave` follows the load.
+    /// Drivers whose `powersave` governor follows the load.
     const FOLLOWS: [&str; 2] = ["intel_pstate", "amd-pstate-epp"];
     let power = &input.inspection.host.power;
     let governor = power.governor.as_ref().filter(|g| g.value == "powersave")?;
     let driver = power.driver.as_ref().filter(|d| !FOLLOWS.contains(&d.value.as_str()))?;
-    disk(input, |d| d.queue.rotational.as_ref().is_some_and(|rotates| !rotates.value))?;
+    let is_solid = |d: &&Device| d.queue.rotational.as_ref().is_some_and(|r| !r.value);
+    input.inspection.disks().into_iter().find(|d| is_solid(d) && !input.is_virtual(d))?;
     Some(
         Found::warning("The processors are held at their lowest frequency")
             .fact("frequency governor", governor)
             .fact("frequency driver", driver),
-    )
-}
-
-fn deep_sleep(input: &Observed<'_>) -> Option<Found> {
-    /// Of the order of a read of NVMe flash.
-    const LONG_US: u64 = 50;
-    let power = &input.inspection.host.power;
-    let exit = power.idle_exit_us.as_ref().filter(|exit| exit.value >= LONG_US)?;
-    let drive = disk(input, |d| d.detail.nvme.is_some())?;
-    let title = format!(
-        "Waking a processor takes {} µs, about as long as a read of {}",
-        exit.value, drive.name
-    );
-    Some(
-        Found::info(title)
-            .facts("deepest idle state", power.idle_state.as_ref())
-            .fact("microseconds to leave it", exit),
     )
 }
 
@@ -129,19 +94,12 @@ pub(crate) mod cases {
         }
     }
 
-    fn leaving(us: u64) -> impl Fn(&mut Machine) {
-        move |m| m.inspection.host.power.idle_exit_us = fact(us, "latency")
-    }
-
     pub(crate) fn all() -> Vec<Case> {
         vec![
             fires("SW-CPU-002", nvme, frequency("powersave", "acpi-cpufreq")).warning(),
             quiet("SW-CPU-002", nvme, frequency("powersave", "intel_pstate")),
             quiet("SW-CPU-002", nvme, frequency("schedutil", "acpi-cpufreq")),
             quiet("SW-CPU-002", sata_hdd, frequency("powersave", "acpi-cpufreq")),
-            fires("SW-CPU-003", nvme, leaving(133)).info(),
-            quiet("SW-CPU-003", nvme, leaving(10)),
-            quiet("SW-CPU-003", sata_hdd, leaving(133)),
         ]
     }
 }

@@ -78,14 +78,14 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-NVME-007",
-        about: "the NVMe drive asks for host memory and has none",
-        means: "The drive has no memory of its own for its mapping, and the kernel lent it none.",
-        known: "hmb of the controller is 0. Only a drive that asks for a host memory buffer has \
-                the attribute.",
-        why: "Each read of another part of the drive then reads the mapping from flash first: \
-              random reads over more than a few gigabytes can halve.",
-        fix: "echo 1 into hmb of the controller, as root; if it stays 0, allow more with \
-              nvme.max_host_mem_size_mb on the kernel's command line (0 allows none)",
+        about: "the NVMe drive's host memory buffer is off",
+        means: "The drive keeps its mapping table in host memory, and the kernel gave it none.",
+        known: "hmb of the controller is 0. The attribute exists only if the drive requests a host \
+                memory buffer.",
+        why: "Random reads over a large part of the drive are slower: each may have to read the \
+              mapping from flash first.",
+        fix: "echo 1 into hmb of the controller, as root; if it stays 0, raise \
+              nvme.max_host_mem_size_mb on the kernel's command line",
         tune: None,
         check: Check::Nvme(no_host_memory),
     },
@@ -177,7 +177,7 @@ fn hot(_: &Observed<'_>, d: &Device, nvme: &NvmeFacts) -> Option<Found> {
 fn no_host_memory(_: &Observed<'_>, _: &Device, nvme: &NvmeFacts) -> Option<Found> {
     let given = nvme.host_memory.as_ref().filter(|given| !given.value)?;
     Some(
-        Found::warning("the drive asks for host memory and has none")
+        Found::warning("its host memory buffer is off")
             .seen("hmb 0", &given.from)
             .remedy(format!("echo 1 | sudo tee {}", given.from)),
     )

@@ -28,7 +28,7 @@ pub struct NvmeFacts {
     /// The temperature from which on it warns.
     pub temperature_max_mc: Option<Fact<i64>>,
     pub temperature_critical_mc: Option<Fact<i64>>,
-    /// Whether it has host memory for its mapping; missing of one that asks for none.
+    /// Whether its host memory buffer is enabled; `None` if the drive does not request one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_memory: Option<Fact<bool>>,
 }
@@ -88,7 +88,7 @@ mod tests {
     use seekwell_sys::fake::Fake;
 
     #[test]
-    fn host_memory_is_told_of_drives_that_ask_for_it() {
+    fn the_host_memory_buffer_is_read_where_the_drive_requests_one() {
         let at = "/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0";
         let found = |fake: &Fake| {
             let facts = read(&mut Reader::new(fake), Path::new("/x"), &[at.into()]);

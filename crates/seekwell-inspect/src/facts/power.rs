@@ -1,23 +1,22 @@
-//! How the processors save power, which a single request at a time feels: it ends in an interrupt
-//! that a sleeping or slow processor takes late (Documentation/admin-guide/pm/cpuidle.rst and
-//! cpufreq.rst).
+//! Power management of the processors (Documentation/admin-guide/pm/cpuidle.rst and cpufreq.rst).
+//! It matters most at depth 1, where a sleeping processor has to wake for each completion.
 
 use crate::model::Fact;
 use crate::reader::Reader;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The power saving of the first processor, which stands for all.
+/// Power management, read from the first processor.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PowerFacts {
     /// The frequency governor: `performance`, `powersave`, `schedutil` …
     pub governor: Option<Fact<String>>,
-    /// The driver that sets frequencies: `intel_pstate`, `acpi-cpufreq` …
+    /// The frequency driver: `intel_pstate`, `acpi-cpufreq` …
     pub driver: Option<Fact<String>>,
     /// The deepest idle state that is not disabled: `C6`.
     pub idle_state: Option<Fact<String>>,
-    /// How long leaving it takes, in microseconds.
+    /// Its exit latency, in microseconds.
     pub idle_exit_us: Option<Fact<u64>>,
 }
 
@@ -41,7 +40,7 @@ pub(crate) fn read(r: &mut Reader<'_>) -> PowerFacts {
     }
 }
 
-/// The idle state that takes longest to leave, of those that may be entered, and that time.
+/// The enabled idle state with the longest exit latency, and that latency.
 fn deepest(r: &Reader<'_>, states: &Path) -> Option<(PathBuf, Fact<u64>)> {
     let state = |name: String| {
         let state = states.join(name);

@@ -63,8 +63,8 @@ fn machine(host: &Host) -> Vec<String> {
             None => format!("frequency governor {governor}"),
         }),
         host.power.idle_exit_us.as_ref().map(|exit| match text(&host.power.idle_state) {
-            Some(state) => format!("idle as deep as {state} ({} µs to leave)", exit.value),
-            None => format!("idle states of up to {} µs to leave", exit.value),
+            Some(state) => format!("deepest idle state {state}, exit latency {} µs", exit.value),
+            None => format!("deepest idle state with {} µs of exit latency", exit.value),
         }),
     ];
     parts.into_iter().flatten().collect()
