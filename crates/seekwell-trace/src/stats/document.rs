@@ -380,7 +380,8 @@ pub struct Reuse {
     /// Half of the 95 % interval of each miss ratio; empty where all blocks were followed.
     #[serde(default)]
     pub miss_ratio_error: Vec<f64>,
-    /// So many of the first miss ratios rest on caches of fewer than 64 sampled blocks: no facts.
+    /// How many of the smallest caches held fewer than 64 sampled blocks: their miss ratios, the
+    /// first of `miss_ratio`, are not reliable.
     #[serde(default)]
     pub few_samples: usize,
 }
