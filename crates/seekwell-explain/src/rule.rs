@@ -3,7 +3,7 @@
 use crate::found::Found;
 use crate::observed::Observed;
 use seekwell_inspect::facts::{
-    AtaFacts, IdentifyData, MdFacts, MmcFacts, NvmeFacts, ScsiFacts, UsbFacts,
+    AtaFacts, IdentifyData, MapperTarget, MdFacts, MmcFacts, NvmeFacts, ScsiFacts, UsbFacts,
 };
 use seekwell_inspect::health::Health;
 use seekwell_inspect::{Device, Fact, Finding};
@@ -43,6 +43,8 @@ pub(crate) enum Check {
     Nvme(fn(&Observed<'_>, &Device, &NvmeFacts) -> Option<Found>),
     Usb(fn(&Observed<'_>, &Device, &UsbFacts) -> Option<Found>),
     Md(fn(&Observed<'_>, &Device, &MdFacts) -> Option<Found>),
+    /// At each target of a device-mapper device; one finding of the device.
+    Mapped(fn(&Device, &Fact<MapperTarget>) -> Option<Found>),
     Mmc(fn(&Observed<'_>, &Device, &MmcFacts) -> Option<Found>),
     /// At each drive that told of its health.
     Health(fn(&Observed<'_>, &Device, &Health) -> Option<Found>),
@@ -75,6 +77,7 @@ impl Check {
             Self::Nvme(find) => find(input, d, detail.nvme.as_ref()?),
             Self::Usb(find) => find(input, d, detail.usb.as_ref()?),
             Self::Md(find) => find(input, d, detail.md.as_ref()?),
+            Self::Mapped(find) => detail.mapper.as_ref()?.targets.iter().find_map(|t| find(d, t)),
             Self::Mmc(find) => find(input, d, detail.mmc.as_ref()?),
             Self::Health(find) => find(input, d, detail.health.as_ref()?),
             Self::Facts(_) | Self::Host(_) | Self::Run(_) => None,

@@ -1,6 +1,7 @@
 //! Shapes of machines nobody here owns, built by hand: each is a minimal copy of what such a
 //! machine's kernel shows.
 
+use seekwell_inspect::facts::{MapperTarget, Use};
 use seekwell_inspect::{
     Device, DeviceKind, Fact, FsSpace, Inspection, Target, TargetKind, all_disks, inspect,
 };
@@ -425,4 +426,25 @@ fn on_a_system_on_chip_the_last_driver_on_the_way_is_the_controller_s() {
         ]
     );
     assert_eq!(device.attachment[3].detail, "memory card slot, SD card");
+}
+
+#[test]
+fn a_mapped_device_has_what_its_table_and_status_tell() {
+    let pool = "/sys/devices/virtual/block/dm-0";
+    let page = |what: &str| format!("/dev/mapper/control/page/{what}-253:0");
+    let fake = disk(Fake::new(), pool, "253:0").file(format!("{pool}/dm/name"), "vg-pool-tpool");
+    let told = fake
+        .clone()
+        .file(page("table"), "0 65536 thin-pool 254:0 254:16 128 0\n")
+        .file(page("status"), "0 65536 thin-pool 1 9/4096 480/512 - rw - - - 1024\n");
+    let targets = |fake| of(fake, "dm-0", 253, 0).device.unwrap().detail.mapper.unwrap().targets;
+    let [target] = &targets(&told)[..] else { panic!("one target") };
+    assert_eq!(target.from, page("status"));
+    let MapperTarget::ThinPool(found) = &target.value else { panic!("{target:?}") };
+    assert_eq!(found.data, Use { used_bytes: 480 << 16, bytes: 512 << 16 });
+    // Without root it is told what is missing; where nobody asks the device mapper, nothing.
+    let refused = of(&fake.clone().denied(page("table")), "dm-0", 253, 0);
+    assert!(refused.missing.iter().any(|m| m.what == "device-mapper table"), "{refused:?}");
+    let missing = of(&fake, "dm-0", 253, 0).missing;
+    assert!(missing.iter().all(|m| m.what != "device-mapper table"), "{missing:?}");
 }

@@ -2,8 +2,9 @@
 //! disk with its stations back to the CPU.
 
 use crate::text::clean;
-use crate::units::{binary, capacity};
-use seekwell_inspect::{Device, DeviceKind, Filesystem, Queue};
+use crate::units::{binary, capacity, whole_percent};
+use seekwell_inspect::facts::{MapperTarget, Use};
+use seekwell_inspect::{Device, DeviceKind, Fact, Filesystem, Queue};
 
 /// A line of the tree: how deep it stands, a short name and what it is. All text is clean.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +68,7 @@ fn walk(device: &Device, depth: usize, out: &mut Vec<Line>) {
     let mapped = mapped.map(|f| clean(&f.value)).filter(|name| role.as_ref() != Some(name));
     parts.extend(role.filter(|r| !r.is_empty()));
     parts.extend(mapped.filter(|name| !name.is_empty()));
+    parts.extend(device.detail.mapper.iter().flat_map(|m| &m.targets).filter_map(target));
     parts.extend(model.filter(|m| !m.is_empty()));
     parts.extend(device.size_bytes.as_ref().map(|f| capacity(f.value)));
     parts.extend(serial.map(|s| format!("serial {s}")));
@@ -91,6 +93,66 @@ fn walk(device: &Device, depth: usize, out: &mut Vec<Line>) {
     for below in &device.below {
         walk(below, depth + 1, out);
     }
+}
+
+/// What decides the speed of a device-mapper target, in words; none of one that only maps.
+fn target(target: &Fact<MapperTarget>) -> Option<String> {
+    use MapperTarget as T;
+    let used = |what: &str, room: Use| {
+        format!("{what} {} full ({})", whole_percent(room.share()), binary(room.bytes))
+    };
+    Some(match &target.value {
+        T::Crypt(crypt) => {
+            let queued = match (crypt.no_read_workqueue, crypt.no_write_workqueue) {
+                (true, true) => "no workqueues",
+                (true, false) => "a workqueue for writes",
+                (false, true) => "a workqueue for reads",
+                (false, false) => "workqueues for reads and writes",
+            };
+            let discards = if crypt.discards { "passed on" } else { "kept back" };
+            format!(
+                "{} by sectors of {}, {queued}, discards {discards}",
+                clean(&crypt.cipher),
+                binary(crypt.sector_bytes)
+            )
+        }
+        T::ThinPool(pool) => format!(
+            "thin pool, {}, {}, chunks of {}, mode {}",
+            used("data", pool.data),
+            used("metadata", pool.metadata),
+            binary(pool.chunk_bytes),
+            clean(&pool.mode)
+        ),
+        T::Thin { mapped_bytes } => format!("thin, {} mapped", binary(*mapped_bytes)),
+        T::Snapshot(snapshot) => match snapshot.copies {
+            Some(room) => format!("snapshot, {}", used("copies", room)),
+            None => "snapshot, lost".to_owned(),
+        },
+        T::SnapshotOrigin { snapshots } => format!("snapshots: {snapshots}"),
+        T::Cache(cache) => {
+            let reads = cache.read_hits.saturating_add(cache.read_misses);
+            let hits = whole_percent(cache.read_hits as f64 / reads.max(1) as f64);
+            let (mode, room) = (clean(&cache.mode), used("cache", cache.data));
+            format!(
+                "{mode}, {room}, {hits} of {reads} reads hit, {} dirty",
+                binary(cache.dirty_bytes)
+            )
+        }
+        T::Writecache { .. } => "write cache".to_owned(),
+        T::Integrity { journal } => {
+            format!("integrity{}", if *journal { " with a journal" } else { "" })
+        }
+        T::Raid(raid) => format!(
+            "{}, members {}, {}",
+            clean(&raid.level),
+            clean(&raid.health),
+            clean(&raid.action)
+        ),
+        T::Striped { disks, chunk_bytes } => {
+            format!("striped over {disks} by {}", binary(*chunk_bytes))
+        }
+        T::Other { .. } => return None,
+    })
 }
 
 /// The settings of a device's queue that are known: name, value, where it was read.

@@ -3,8 +3,9 @@
 
 use crate::{Observed, findings};
 use seekwell_inspect::facts::{
-    AerCounts, AhciFacts, AtaFacts, Detail, IdentifyData, IoCounters, MapperFacts, MdFacts,
-    MmcFacts, NvmeFacts, PciFunction, PcieLink, QueueFacts, SasPhy, ScsiFacts, UsbFacts, VmFacts,
+    AerCounts, AhciFacts, AtaFacts, CryptTarget, Detail, IdentifyData, IoCounters, MapperFacts,
+    MapperTarget, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, QueueFacts, SasPhy,
+    ScsiFacts, UsbFacts, VmFacts,
 };
 use seekwell_inspect::health::Health;
 use seekwell_inspect::log::LogReport;
@@ -75,6 +76,18 @@ impl Machine {
 
     pub(crate) fn md(&mut self) -> &mut MdFacts {
         self.detail().md.get_or_insert_default()
+    }
+
+    /// Makes the device of this target alone.
+    pub(crate) fn target(&mut self, target: MapperTarget) {
+        self.detail().mapper.as_mut().unwrap().targets = vec![Fact::new(target, "status")];
+    }
+
+    pub(crate) fn crypt(&mut self) -> &mut CryptTarget {
+        match &mut self.detail().mapper.as_mut().unwrap().targets[0].value {
+            MapperTarget::Crypt(crypt) => crypt,
+            other => panic!("{other:?} encrypts nothing"),
+        }
     }
 
     pub(crate) fn phy(&mut self) -> &mut SasPhy {
@@ -516,6 +529,29 @@ pub(crate) fn mapper() -> Machine {
     top.detail.mapper = Some(MapperFacts {
         name: word("vg-data", "dm/name"),
         suspended: fact(false, "dm/suspended"),
+        targets: Vec::new(),
+    });
+    Machine::of(top)
+}
+
+/// An encrypted SATA solid-state disk, and what `Machine::target` makes of it.
+pub(crate) fn encrypted() -> Machine {
+    let mut top = device("dm-0", DeviceKind::DeviceMapper);
+    top.role = word("crypt", "uuid");
+    top.queue.rotational = fact(false, "rotational");
+    top.below = vec![sata_ssd().inspection.device.unwrap()];
+    let crypt = CryptTarget {
+        cipher: "aes-xts-plain64".to_owned(),
+        sector_bytes: 4096,
+        no_read_workqueue: true,
+        no_write_workqueue: true,
+        same_cpu: false,
+        discards: true,
+    };
+    top.detail.mapper = Some(MapperFacts {
+        name: word("secret", "dm/name"),
+        suspended: fact(false, "dm/suspended"),
+        targets: vec![Fact::new(MapperTarget::Crypt(crypt), "table")],
     });
     Machine::of(top)
 }
@@ -531,5 +567,6 @@ pub(crate) fn all_healthy() -> Vec<(&'static str, Machine)> {
         ("SAS", sas()),
         ("mirror", mirror()),
         ("device mapper", mapper()),
+        ("encrypted disk", encrypted()),
     ]
 }

@@ -1,7 +1,7 @@
-//! A software RAID and a device-mapper device.
+//! A software RAID.
 
 use crate::model::Fact;
-use crate::reader::{Need, Reader};
+use crate::reader::Reader;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -56,20 +56,4 @@ pub(super) fn read(r: &mut Reader<'_>, dir: &Path) -> Option<MdFacts> {
         }
     }
     Some(facts)
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct MapperFacts {
-    /// Its name below `/dev/mapper`.
-    pub name: Option<Fact<String>>,
-    /// Its I/O is held back.
-    pub suspended: Option<Fact<bool>>,
-}
-
-pub(super) fn mapper(r: &mut Reader<'_>, dir: &Path) -> MapperFacts {
-    MapperFacts {
-        name: r.optional(&dir.join("dm/name"), "device-mapper name"),
-        suspended: r.flag(&dir.join("dm/suspended"), "whether it is suspended", Need::Optional),
-    }
 }

@@ -7,6 +7,7 @@ mod ata;
 mod ering;
 mod ext4;
 mod identify;
+mod mapper;
 mod md;
 mod mmc;
 mod mounted;
@@ -23,7 +24,10 @@ pub use ata::{AhciFacts, AtaFacts};
 pub use ering::{AtaError, AtaErrorClass};
 pub use ext4::Ext4Facts;
 pub use identify::{IdentifyData, Security};
-pub use md::{MapperFacts, MdFacts};
+pub use mapper::{
+    CacheTarget, CryptTarget, MapperFacts, MapperTarget, RaidTarget, SnapshotTarget, ThinPool, Use,
+};
+pub use md::MdFacts;
 pub use mmc::MmcFacts;
 pub use nvme::NvmeFacts;
 pub use pci::{AerCounts, PciFunction, PcieLink, ide_words};
@@ -134,7 +138,7 @@ pub(crate) fn read(r: &mut Reader<'_>, dir: &Path, disk: &Path, kind: DeviceKind
     };
     match kind {
         DeviceKind::Md => detail.md = md::read(r, dir),
-        DeviceKind::DeviceMapper => detail.mapper = Some(md::mapper(r, dir)),
+        DeviceKind::DeviceMapper => detail.mapper = Some(mapper::read(r, dir)),
         DeviceKind::Loop => {
             let path = dir.join("loop/dio");
             detail.loop_direct_io = r.flag(&path, "direct I/O to the file", Need::Optional);

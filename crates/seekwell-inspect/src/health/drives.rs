@@ -1,4 +1,4 @@
-//! Pages of drives, beside the kernel's files.
+//! Pages of drives and of the device mapper, beside the kernel's files.
 //!
 //! A page gets a name below the node of its drive, where no file can be, and reading that name
 //! sends the command that asks for it. Every command only reads, none touches the medium, and the
@@ -15,11 +15,12 @@
 //! | `log-ext-LOG-PAGE` | READ LOG EXT |
 //! | `scsi-sense` | REQUEST SENSE |
 //! | `log-sense-PAGE` | LOG SENSE, current cumulative values |
+//! | `table-MAJOR:MINOR`, `status-MAJOR:MINOR` | a mapped device, asked of `/dev/mapper/control` |
 
 use crate::probe::{
-    AdminCommand, CHECK_POWER_MODE, NvmeNode, Passthrough, ProbeError, Registers, SgIo,
+    AdminCommand, Ask, CHECK_POWER_MODE, NvmeNode, Passthrough, ProbeError, Registers, SgIo, ask,
 };
-use seekwell_sys::{View, ViewError};
+use seekwell_sys::{DevId, View, ViewError};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -107,6 +108,8 @@ enum Command {
     },
     RequestSense,
     LogSense(u8),
+    /// What the device mapper knows of a device.
+    Mapped(Ask, DevId),
 }
 
 impl Command {
@@ -129,6 +132,8 @@ impl Command {
             ["smart", "thresholds"] => Self::SmartSector(0xd1),
             ["smart", "status"] => Self::SmartStatus,
             ["scsi", "sense"] => Self::RequestSense,
+            ["table", dev] => Self::Mapped(Ask::Table, dev.parse().ok()?),
+            ["status", dev] => Self::Mapped(Ask::Status, dev.parse().ok()?),
             _ => return None,
         })
     }
@@ -136,6 +141,7 @@ impl Command {
     fn send(self, node: &Path) -> io::Result<Vec<u8>> {
         match self {
             Self::Identify { .. } | Self::Log { .. } => self.admin(&NvmeNode::open(node)?),
+            Self::Mapped(what, dev) => ask(node, dev, what),
             _ => {
                 let path = node.to_str().ok_or(io::ErrorKind::InvalidInput)?;
                 self.pass(&mut SgIo::open(path).map_err(of_probe)?)
@@ -225,7 +231,7 @@ impl Command {
             (cdb[0], cdb[4], cdb[10], cdb[12], cdb[14]) = (0x85, subcommand, 0x4f, 0xc2, 0xb0);
         };
         match self {
-            Self::Identify { .. } | Self::Log { .. } => (cdb, 0),
+            Self::Identify { .. } | Self::Log { .. } | Self::Mapped(..) => (cdb, 0),
             Self::AtaPower => (CHECK_POWER_MODE, 0),
             Self::SmartSector(subcommand) => {
                 smart(&mut cdb, subcommand);
@@ -279,6 +285,8 @@ mod tests {
         assert_eq!(of("/dev/nvme0/page/log-02-512"), Some(log));
         assert_eq!(of("/dev/sda/page/log-ext-04-01"), Some(Command::LogExt { log: 4, page: 1 }));
         assert_eq!(of("/dev/sda/page/log-sense-2f"), Some(Command::LogSense(0x2f)));
+        let table = Command::Mapped(Ask::Table, DevId { major: 253, minor: 1 });
+        assert_eq!(of("/dev/mapper/control/page/table-253:1"), Some(table));
         for none in [
             "/dev/page/ata-power",
             "/sys/sda/page/ata-power",
@@ -288,6 +296,7 @@ mod tests {
             "/dev/sda/page/log-zz-512",
             "/dev/sda/page/smart-offline",
             "/dev/sda/page/log-sense-4d",
+            "/dev/mapper/control/page/table-x",
         ] {
             assert_eq!(of(none), None, "{none}");
         }

@@ -2,9 +2,10 @@
 
 use seekwell_inspect::diff::Change;
 use seekwell_inspect::facts::{
-    AerCounts, AhciFacts, AtaError, AtaErrorClass, AtaFacts, Detail, Ext4Facts, IdentifyData,
-    IoCounters, MapperFacts, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, SasPhy,
-    ScsiFacts, UsbFacts, VmFacts,
+    AerCounts, AhciFacts, AtaError, AtaErrorClass, AtaFacts, CacheTarget, CryptTarget, Detail,
+    Ext4Facts, IdentifyData, IoCounters, MapperFacts, MapperTarget, MdFacts, MmcFacts, NvmeFacts,
+    PciFunction, PcieLink, RaidTarget, SasPhy, ScsiFacts, SnapshotTarget, ThinPool, UsbFacts, Use,
+    VmFacts,
 };
 use seekwell_inspect::health::{
     Attribute, Health, LbaFormat, LoggedError, Measure, Outcome, SelfTest, Warning,
@@ -55,7 +56,7 @@ fn detail() -> Detail {
         channels: vec![fact(Channel { name: "pci-32/33".into(), bytes_per_s: 133e6 })],
         sas: vec![SasPhy::default()],
         md: Some(MdFacts::default()),
-        mapper: Some(MapperFacts::default()),
+        mapper: Some(mapper()),
         unwritten_bytes: Some(fact(4096)),
         loop_direct_io: Some(fact(true)),
         probe: Some(fact(probe)),
@@ -63,6 +64,24 @@ fn detail() -> Detail {
         ext4: vec![Ext4Facts::default()],
         ..Detail::default()
     }
+}
+
+fn mapper() -> MapperFacts {
+    let room = Some(Use::default());
+    let targets = [
+        MapperTarget::Crypt(CryptTarget::default()),
+        MapperTarget::ThinPool(ThinPool::default()),
+        MapperTarget::Thin { mapped_bytes: 0 },
+        MapperTarget::Snapshot(SnapshotTarget { copies: room, chunk_bytes: 4096 }),
+        MapperTarget::SnapshotOrigin { snapshots: 1 },
+        MapperTarget::Cache(CacheTarget::default()),
+        MapperTarget::Writecache { failed: false, block_bytes: 4096 },
+        MapperTarget::Integrity { journal: true },
+        MapperTarget::Raid(RaidTarget::default()),
+        MapperTarget::Striped { disks: 2, chunk_bytes: 65536 },
+        MapperTarget::Other { name: words("linear") },
+    ];
+    MapperFacts { targets: targets.map(fact).to_vec(), ..MapperFacts::default() }
 }
 
 fn health() -> Health {
