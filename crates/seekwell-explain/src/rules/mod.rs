@@ -32,6 +32,7 @@ mod rotation;
 mod sas;
 mod scheduler;
 mod scsi;
+mod shingled;
 mod slow;
 mod steady;
 pub(crate) mod sustained;
@@ -62,6 +63,7 @@ pub(crate) const RULES: &[&[Rule]] = &[
     fs::RULES,
     md::RULES,
     dm::RULES,
+    shingled::RULES,
     vm::RULES,
     log::RULES,
     errors::RULES,
@@ -115,6 +117,7 @@ mod tests {
             fs::cases::all,
             md::cases::all,
             dm::cases::all,
+            shingled::cases::all,
             vm::cases::all,
             cpu::cases::all,
             log::cases::all,

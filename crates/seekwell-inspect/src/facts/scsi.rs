@@ -30,6 +30,9 @@ pub struct ScsiFacts {
     pub provisioning_mode: Option<Fact<String>>,
     /// Rotations per minute from VPD page B1h; `Some(1)` is solid state.
     pub rotation_rpm: Option<Fact<u64>>,
+    /// Zone model from VPD page B1h: 0 none, 1 host-aware, 2 managed by the drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zoned: Option<Fact<u64>>,
     /// Logical blocks one UNMAP may give back, from VPD page B0h; 0 means none.
     pub max_unmap_blocks: Option<Fact<u64>>,
 }
@@ -60,6 +63,8 @@ pub(super) fn read(r: &mut Reader<'_>, dir: &Path) -> Option<ScsiFacts> {
         counters: counters(r, &device),
         rotation_rpm: page_number(r, &device.join("vpd_pgb1"), 0xb1, 4, 2)
             .filter(|n| n.value == 1 || (0x401..=0xfffe).contains(&n.value)),
+        zoned: page_number(r, &device.join("vpd_pgb1"), 0xb1, 8, 1)
+            .map(|flags| Fact::new(flags.value >> 4 & 3, flags.from)),
         max_unmap_blocks: page_number(r, &device.join("vpd_pgb0"), 0xb0, 20, 4),
         address,
         ..ScsiFacts::default()

@@ -47,7 +47,11 @@ fn detail() -> Detail {
             ..AtaFacts::default()
         }),
         identify: Some(fact(IdentifyData::default())),
-        scsi: Some(ScsiFacts { counters: Some(counters), ..ScsiFacts::default() }),
+        scsi: Some(ScsiFacts {
+            counters: Some(counters),
+            zoned: Some(fact(2)),
+            ..ScsiFacts::default()
+        }),
         nvme: Some(NvmeFacts { host_memory: Some(fact(true)), ..NvmeFacts::default() }),
         health: Some(health()),
         usb: Some(UsbFacts::default()),
