@@ -139,6 +139,21 @@ pub(super) const RULES: &[Rule] = &[
         tune: None,
         check: Check::Facts(made_read_only),
     },
+    Rule {
+        id: "SW-FS-013",
+        about: "ext4 is still initialising its inode tables",
+        means: "mkfs left zeroing the inode tables to the kernel, which does it in the background \
+                after the file system is mounted.",
+        known: "Group descriptors of a file system mounted read-write lack the flag that their \
+                inode table was zeroed, and noinit_itable is not in force. The kernel has them in \
+                memory.",
+        why: "The kernel thread ext4lazyinit writes beside everything else, on large disks for \
+              hours: a new file system is measured slower than it will be.",
+        fix: "wait for it before you measure, remount with init_itable=0 so that it does not pause \
+              in between, or format with mkfs.ext4 -E lazy_itable_init=0,lazy_journal_init=0",
+        tune: None,
+        check: Check::Facts(initialising),
+    },
 ];
 
 fn each(input: &Observed<'_>, rule: impl Fn(&Filesystem) -> Option<Found>) -> Vec<Found> {
@@ -264,6 +279,18 @@ fn each_ext4(input: &Observed<'_>, rule: impl Fn(&Ext4Facts) -> Option<Found>) -
     all.into_iter().filter_map(rule).collect()
 }
 
+fn initialising(input: &Observed<'_>) -> Vec<Found> {
+    each_ext4(input, |fs| {
+        let groups = fs.uninitialised_groups.as_ref().filter(|g| g.value.0 > 0)?;
+        let (left, all) = groups.value;
+        let title = format!("{}: ext4 is still initialising its inode tables", fs.device);
+        Some(
+            Found::warning(title)
+                .seen(format!("inode tables to do: {left} of {all}"), &groups.from),
+        )
+    })
+}
+
 fn recorded_errors(input: &Observed<'_>) -> Vec<Found> {
     each_ext4(input, |fs| {
         let count = fs.error_count.as_ref().filter(|c| c.value > 0)?;
@@ -329,6 +356,10 @@ pub(crate) mod cases {
         }
     }
 
+    fn to_do(groups: u64) -> impl Fn(&mut Machine) {
+        move |m| m.detail().ext4[0].uninitialised_groups = fact((groups, 1024), "ext4-tables")
+    }
+
     pub(crate) fn all() -> Vec<Case> {
         let unqueued = |m: &mut Machine| m.ata().trim = fact("unqueued".into(), "trim");
         vec![
@@ -362,6 +393,8 @@ pub(crate) mod cases {
             fires("SW-FS-012", sata_hdd, remembers(0, true, true)).error(),
             quiet("SW-FS-012", sata_hdd, remembers(0, false, true)),
             quiet("SW-FS-012", sata_hdd, remembers(0, true, false)),
+            fires("SW-FS-013", sata_hdd, remembers(0, false, true)).and(to_do(900)).warning(),
+            quiet("SW-FS-013", sata_hdd, remembers(0, false, true)).and(to_do(0)),
         ]
     }
 }

@@ -6,15 +6,15 @@ use seekwell_inspect::Device;
 pub(super) const RULES: &[Rule] = &[Rule {
     id: "SW-SMR-001",
     about: "a shingled disk manages its zones itself",
-    means: "Tracks overlap, so the drive rewrites a whole zone to change a part of it, and gathers \
+    means: "Tracks overlap, so the drive rewrites a whole zone to change a part of it. It gathers \
             writes in a cache until it has time for that.",
-    known: "Word 69 of IDENTIFY or the zoned field of VPD page B1h says so, or the maker names the \
+    known: "Word 69 of IDENTIFY or the zoned field of VPD page B1h says so, or the maker lists the \
             model (Western Digital, Seagate and Toshiba published lists in 2020). A rotating disk \
-            that takes TRIM is very probably one: nothing else about a rotating disk needs it.",
-    why: "Once its cache is full, random writes fall to a few megabytes a second for minutes, and a \
-          RAID rebuild or resilver can take days. A short benchmark only sees the cache.",
-    fix: "use it for large sequential writes and reads; replace it in RAID, ZFS and under databases \
-          by a conventional (CMR) disk; where it takes TRIM, sudo fstrim regularly",
+            that takes TRIM very probably is one: a conventional disk has no use for it.",
+    why: "Once its cache is full, random writes fall to a few megabytes a second for minutes, and \
+          a RAID rebuild or resilver can take days. A short benchmark sees only the cache.",
+    fix: "use it for large sequential writes and reads; replace it in RAID, ZFS and under \
+          databases by a conventional (CMR) disk; where it takes TRIM, sudo fstrim regularly",
     tune: None,
     check: Check::Device(shingled),
 }];

@@ -30,6 +30,10 @@ pub struct Ext4Facts {
     /// When the last of them was, RFC 3339.
     pub last_error_at: Option<Fact<String>>,
     pub last_error_function: Option<Fact<String>>,
+    /// Block groups whose inode table the kernel has still to initialise, and all block groups;
+    /// absent where it is not going to (`noinit_itable`, mounted read-only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uninitialised_groups: Option<Fact<(u64, u64)>>,
 }
 
 /// Of the devices at these folders those that an ext4 is mounted from.
@@ -65,7 +69,23 @@ fn one(r: &mut Reader<'_>, dir: &Path, mounts: &[Mount]) -> Option<Ext4Facts> {
         first_error_at: time(r, &state.join("first_error_time")),
         last_error_at: time(r, &state.join("last_error_time")),
         last_error_function: r.optional(&state.join("last_error_func"), "where it met an error"),
+        uninitialised_groups: match read_only == Some("rw") && line(&is_lazy_off).is_none() {
+            true => uninitialised(r, device),
+            false => None,
+        },
     })
+}
+
+fn is_lazy_off(line: &str) -> Option<String> {
+    (line == "noinit_itable").then(|| line.to_owned())
+}
+
+/// Asked of the kernel's own memory of the file system.
+fn uninitialised(r: &Reader<'_>, device: &str) -> Option<Fact<(u64, u64)>> {
+    let page = Path::new("/dev").join(device.replace('!', "/")).join("page/ext4-tables");
+    let text = r.hint(&page)?;
+    let (groups, left) = text.split_once(' ')?;
+    Some(Fact::new((left.parse().ok()?, groups.parse().ok()?), show(&page)))
 }
 
 /// Seconds since 1970; 0 is never.

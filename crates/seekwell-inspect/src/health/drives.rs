@@ -1,4 +1,4 @@
-//! Pages of drives and of the device mapper, beside the kernel's files.
+//! Pages of drives, of the device mapper and of file systems, beside the kernel's files.
 //!
 //! A page gets a name below the node of its drive, where no file can be, and reading that name
 //! sends the command that asks for it. Every command only reads, none touches the medium, and the
@@ -15,10 +15,12 @@
 //! | `log-ext-LOG-PAGE` | READ LOG EXT |
 //! | `scsi-sense` | REQUEST SENSE |
 //! | `log-sense-PAGE` | LOG SENSE, current cumulative values |
+//! | `ext4-tables` | block groups of a mounted ext4, and those without an initialised inode table |
 //! | `table-MAJOR:MINOR`, `status-MAJOR:MINOR` | a mapped device, asked of `/dev/mapper/control` |
 
 use crate::probe::{
     AdminCommand, Ask, CHECK_POWER_MODE, NvmeNode, Passthrough, ProbeError, Registers, SgIo, ask,
+    inode_tables,
 };
 use seekwell_sys::{DevId, View, ViewError};
 use std::io;
@@ -110,6 +112,7 @@ enum Command {
     LogSense(u8),
     /// What the device mapper knows of a device.
     Mapped(Ask, DevId),
+    Ext4Tables,
 }
 
 impl Command {
@@ -132,6 +135,7 @@ impl Command {
             ["smart", "thresholds"] => Self::SmartSector(0xd1),
             ["smart", "status"] => Self::SmartStatus,
             ["scsi", "sense"] => Self::RequestSense,
+            ["ext4", "tables"] => Self::Ext4Tables,
             ["table", dev] => Self::Mapped(Ask::Table, dev.parse().ok()?),
             ["status", dev] => Self::Mapped(Ask::Status, dev.parse().ok()?),
             _ => return None,
@@ -142,6 +146,7 @@ impl Command {
         match self {
             Self::Identify { .. } | Self::Log { .. } => self.admin(&NvmeNode::open(node)?),
             Self::Mapped(what, dev) => ask(node, dev, what),
+            Self::Ext4Tables => inode_tables(node),
             _ => {
                 let path = node.to_str().ok_or(io::ErrorKind::InvalidInput)?;
                 self.pass(&mut SgIo::open(path).map_err(of_probe)?)
@@ -231,7 +236,9 @@ impl Command {
             (cdb[0], cdb[4], cdb[10], cdb[12], cdb[14]) = (0x85, subcommand, 0x4f, 0xc2, 0xb0);
         };
         match self {
-            Self::Identify { .. } | Self::Log { .. } | Self::Mapped(..) => (cdb, 0),
+            Self::Identify { .. } | Self::Log { .. } | Self::Mapped(..) | Self::Ext4Tables => {
+                (cdb, 0)
+            }
             Self::AtaPower => (CHECK_POWER_MODE, 0),
             Self::SmartSector(subcommand) => {
                 smart(&mut cdb, subcommand);

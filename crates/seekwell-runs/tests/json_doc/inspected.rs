@@ -65,7 +65,7 @@ fn detail() -> Detail {
         loop_direct_io: Some(fact(true)),
         probe: Some(fact(probe)),
         mounts: vec![mounted()],
-        ext4: vec![Ext4Facts::default()],
+        ext4: vec![Ext4Facts { uninitialised_groups: Some(fact((1, 2))), ..Ext4Facts::default() }],
         ..Detail::default()
     }
 }

@@ -207,3 +207,15 @@ fn figures_of_the_page_cache_below_a_loop_device_are_headed_as_such() {
     assert!(ran.out.contains("▲ CACHED:") || ran.out.contains("▲ MEMORY:"), "{}", ran.out);
     assert!(ran.out.contains("were never written"), "{}", ran.out);
 }
+
+#[test]
+fn inode_tables_that_the_kernel_still_initialises_are_named() {
+    let unfinished = |mounted: &Mounted| {
+        let all = found(&["inspect", mounted.point.to_str().unwrap(), "--json"]);
+        has(&all, "SW-FS-013")
+    };
+    let Some(lazy) = Mounted::unfinished(1 << 30) else { return };
+    assert!(unfinished(&lazy));
+    let Some(done) = Mounted::ext4(64 << 20, "rw") else { return };
+    assert!(!unfinished(&done));
+}

@@ -221,12 +221,17 @@ pub struct Mounted {
 
 impl Mounted {
     pub fn ext4(bytes: u64, options: &str) -> Option<Self> {
-        Self::made(bytes, &["-m", "0"], options)
+        Self::made(bytes, &["-m", "0", "-E", "lazy_itable_init=0"], options)
     }
 
     /// With few inodes, so that all are soon taken.
     pub fn of_few_files(bytes: u64) -> Option<Self> {
-        Self::made(bytes, &["-m", "0", "-N", "1024"], "rw")
+        Self::made(bytes, &["-m", "0", "-N", "1024", "-E", "lazy_itable_init=0"], "rw")
+    }
+
+    /// Whose inode tables the kernel initialises so slowly that it is never seen to be done.
+    pub fn unfinished(bytes: u64) -> Option<Self> {
+        Self::made(bytes, &["-E", "nodiscard,lazy_itable_init=1"], "init_itable=1000")
     }
 
     fn made(bytes: u64, mkfs: &[&str], options: &str) -> Option<Self> {
