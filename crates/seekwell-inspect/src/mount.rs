@@ -76,15 +76,20 @@ pub(crate) fn device_dir(r: &Reader<'_>, mount: &Mount, dev: Option<DevId>) -> O
     by_number().or_else(source)
 }
 
-/// The names of all members of the btrfs file system that has `member`, where there are several.
-pub(crate) fn btrfs_members(r: &Reader<'_>, member: &Path) -> Option<Fact<Vec<String>>> {
-    let name = member.file_name()?.to_str()?.to_owned();
+/// The folder in sysfs of the btrfs on the device of this name, and the names of all its devices.
+pub(crate) fn btrfs_folder(r: &Reader<'_>, device: &str) -> Option<(PathBuf, Vec<String>)> {
     let all = Path::new("/sys/fs/btrfs");
     r.names(all).into_iter().find_map(|uuid| {
-        let folder = all.join(uuid).join("devices");
-        let names = r.names(&folder);
-        (names.len() > 1 && names.contains(&name)).then(|| Fact::new(names, show(&folder)))
+        let folder = all.join(uuid);
+        let devices = r.names(&folder.join("devices"));
+        devices.iter().any(|d| d == device).then_some((folder, devices))
     })
+}
+
+/// The names of all members of the btrfs file system that has `member`, where there are several.
+pub(crate) fn btrfs_members(r: &Reader<'_>, member: &Path) -> Option<Fact<Vec<String>>> {
+    let (folder, names) = btrfs_folder(r, member.file_name()?.to_str()?)?;
+    (names.len() > 1).then(|| Fact::new(names, show(&folder.join("devices"))))
 }
 
 /// Where the upper layer of an overlay is, when this mount namespace shows it.

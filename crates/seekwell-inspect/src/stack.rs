@@ -91,6 +91,7 @@ impl<'m> Stack<'m> {
             };
             device.detail.mounts = facts::mounted(r, &above, self.mounts);
             device.detail.ext4 = facts::ext4(r, &above, self.mounts);
+            device.detail.btrfs = facts::btrfs(r, &above);
         }
         if device.below.is_empty() && kind != DeviceKind::Disk {
             device.below = self.slaves(r, dir);

@@ -3,7 +3,7 @@
 
 use crate::text::clean;
 use crate::units::{binary, capacity, whole_percent};
-use seekwell_inspect::facts::{MapperTarget, Use};
+use seekwell_inspect::facts::{BtrfsFacts, MapperTarget, Use};
 use seekwell_inspect::{Device, DeviceKind, Fact, Filesystem, Queue};
 
 /// A line of the tree: how deep it stands, a short name and what it is. All text is clean.
@@ -23,12 +23,23 @@ pub struct Line {
 pub fn lines(filesystem: Option<&Filesystem>, device: Option<&Device>) -> Vec<Line> {
     let mut out = Vec::new();
     if let Some(fs) = filesystem {
-        out.push(line_of_filesystem(fs));
+        let mut line = line_of_filesystem(fs);
+        let layout =
+            device.and_then(|d| d.detail.btrfs.first()).filter(|_| fs.fstype.value == "btrfs");
+        line.detail.extend(layout.map(profiles));
+        out.push(line);
     }
     if let Some(device) = device {
         walk(device, out.len(), &mut out);
     }
     out
+}
+
+/// How a btrfs lays its data out: `, data raid1, metadata raid1`.
+fn profiles(fs: &BtrfsFacts) -> String {
+    let both = [("data", &fs.data_profile), ("metadata", &fs.metadata_profile)];
+    let known = both.into_iter().filter_map(|(what, p)| Some((what, p.as_ref()?)));
+    known.map(|(what, profile)| format!(", {what} {}", clean(&profile.value))).collect()
 }
 
 fn line_of_filesystem(fs: &Filesystem) -> Line {

@@ -87,6 +87,12 @@ pub const SAME: &str = "same";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tool {
+    /// bcache-tools: make-bcache.
+    #[serde(rename = "make-bcache")]
+    Bcache,
+    /// btrfs-progs: mkfs.btrfs.
+    #[serde(rename = "mkfs-btrfs")]
+    Btrfs,
     Dmsetup,
     /// e2fsprogs: mkfs.ext4.
     Mkfs,
@@ -107,6 +113,20 @@ impl Tool {
             Self::Dmsetup => (
                 "dmsetup",
                 &["dmsetup", "libdevmapper1.02.1", "libudev1", "libselinux1", "libpcre2-8-0"],
+            ),
+            Self::Bcache => ("make-bcache", &["bcache-tools", "libblkid1", "libuuid1"]),
+            Self::Btrfs => (
+                "mkfs.btrfs",
+                &[
+                    "btrfs-progs",
+                    "libblkid1",
+                    "libcap2",
+                    "liblzo2-2",
+                    "libudev1",
+                    "libuuid1",
+                    "libzstd1",
+                    "zlib1g",
+                ],
             ),
             Self::Mkfs => {
                 ("mkfs.ext4", &["e2fsprogs", "libext2fs2", "libcom-err2", "libblkid1", "libuuid1"])

@@ -4,7 +4,9 @@ mod ahci;
 mod alignment;
 mod array;
 mod ata;
+mod bcache;
 mod blk;
+mod btrfs;
 mod commit;
 mod cpu;
 mod dm;
@@ -64,6 +66,8 @@ pub(crate) const RULES: &[&[Rule]] = &[
     md::RULES,
     dm::RULES,
     shingled::RULES,
+    btrfs::RULES,
+    bcache::RULES,
     vm::RULES,
     log::RULES,
     errors::RULES,
@@ -118,6 +122,8 @@ mod tests {
             md::cases::all,
             dm::cases::all,
             shingled::cases::all,
+            btrfs::cases::all,
+            bcache::cases::all,
             vm::cases::all,
             cpu::cases::all,
             log::cases::all,

@@ -4,6 +4,8 @@
 //! `None` or empty, so that a rule asks for what it needs and says nothing where it is not there.
 
 mod ata;
+mod bcache;
+mod btrfs;
 mod ering;
 mod ext4;
 mod identify;
@@ -21,6 +23,8 @@ mod usb;
 mod vm;
 
 pub use ata::{AhciFacts, AtaFacts};
+pub use bcache::BcacheFacts;
+pub use btrfs::BtrfsFacts;
 pub use ering::{AtaError, AtaErrorClass};
 pub use ext4::Ext4Facts;
 pub use identify::{IdentifyData, Security};
@@ -38,6 +42,7 @@ pub use scsi::{IoCounters, ScsiFacts};
 pub use usb::UsbFacts;
 pub use vm::VmFacts;
 
+pub(crate) use btrfs::btrfs;
 pub(crate) use ext4::ext4;
 pub(crate) use mounted::{mounted, stands_above};
 pub(crate) use power::read as read_power;
@@ -86,6 +91,8 @@ pub struct Detail {
     pub md: Option<MdFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mapper: Option<MapperFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bcache: Option<BcacheFacts>,
     /// Bytes of a loop device's file or of a zram device that were never written or were discarded;
     /// absent where all were, or where nothing tells.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,6 +112,9 @@ pub struct Detail {
     /// What the ext4 file systems among these remember of their errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ext4: Vec<Ext4Facts>,
+    /// The btrfs file systems among these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub btrfs: Vec<BtrfsFacts>,
 }
 
 impl Detail {
@@ -139,6 +149,7 @@ pub(crate) fn read(r: &mut Reader<'_>, dir: &Path, disk: &Path, kind: DeviceKind
     match kind {
         DeviceKind::Md => detail.md = md::read(r, dir),
         DeviceKind::DeviceMapper => detail.mapper = Some(mapper::read(r, dir)),
+        DeviceKind::Other => detail.bcache = bcache::read(r, dir),
         DeviceKind::Loop => {
             let path = dir.join("loop/dio");
             detail.loop_direct_io = r.flag(&path, "direct I/O to the file", Need::Optional);

@@ -2,10 +2,10 @@
 
 use seekwell_inspect::diff::Change;
 use seekwell_inspect::facts::{
-    AerCounts, AhciFacts, AtaError, AtaErrorClass, AtaFacts, CacheTarget, CryptTarget, Detail,
-    Ext4Facts, IdentifyData, IoCounters, MapperFacts, MapperTarget, MdFacts, MmcFacts, NvmeFacts,
-    PciFunction, PcieLink, RaidTarget, SasPhy, ScsiFacts, SnapshotTarget, ThinPool, UsbFacts, Use,
-    VmFacts,
+    AerCounts, AhciFacts, AtaError, AtaErrorClass, AtaFacts, BcacheFacts, BtrfsFacts, CacheTarget,
+    CryptTarget, Detail, Ext4Facts, IdentifyData, IoCounters, MapperFacts, MapperTarget, MdFacts,
+    MmcFacts, NvmeFacts, PciFunction, PcieLink, RaidTarget, SasPhy, ScsiFacts, SnapshotTarget,
+    ThinPool, UsbFacts, Use, VmFacts,
 };
 use seekwell_inspect::health::{
     Attribute, Health, LbaFormat, LoggedError, Measure, Outcome, SelfTest, Warning,
@@ -65,6 +65,8 @@ fn detail() -> Detail {
         loop_direct_io: Some(fact(true)),
         probe: Some(fact(probe)),
         mounts: vec![mounted()],
+        bcache: Some(BcacheFacts::default()),
+        btrfs: vec![BtrfsFacts::default()],
         ext4: vec![Ext4Facts { uninitialised_groups: Some(fact((1, 2))), ..Ext4Facts::default() }],
         ..Detail::default()
     }
