@@ -2,7 +2,7 @@
 //! disk with its stations back to the CPU.
 
 use crate::text::clean;
-use crate::units::{binary, capacity, whole_percent};
+use crate::units::{binary, capacity, time, whole_percent};
 use seekwell_inspect::facts::{BtrfsFacts, MapperTarget, Use};
 use seekwell_inspect::{Device, DeviceKind, Fact, Filesystem, Queue};
 
@@ -84,6 +84,10 @@ fn walk(device: &Device, depth: usize, out: &mut Vec<Line>) {
     parts.extend(device.size_bytes.as_ref().map(|f| capacity(f.value)));
     parts.extend(serial.map(|s| format!("serial {s}")));
     parts.extend(firmware.map(|f| format!("firmware {f}")));
+    let sleeps = device.detail.nvme.as_ref().and_then(|n| n.idle_exit_us.as_ref());
+    parts.extend(
+        sleeps.map(|exit| format!("idle states with {} to wake", time(exit.value as f64 * 1e3))),
+    );
     let from = [&device.model, &device.role].into_iter().flatten().next();
     out.push(Line {
         depth,

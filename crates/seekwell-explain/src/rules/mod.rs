@@ -22,6 +22,7 @@ mod md;
 mod mix;
 mod mmc;
 mod ncq;
+mod net;
 mod noise;
 mod nvme;
 mod page_cache;
@@ -68,6 +69,7 @@ pub(crate) const RULES: &[&[Rule]] = &[
     shingled::RULES,
     btrfs::RULES,
     bcache::RULES,
+    net::RULES,
     vm::RULES,
     log::RULES,
     errors::RULES,
@@ -124,6 +126,7 @@ mod tests {
             shingled::cases::all,
             btrfs::cases::all,
             bcache::cases::all,
+            net::cases::all,
             vm::cases::all,
             cpu::cases::all,
             log::cases::all,

@@ -85,6 +85,18 @@ pub(super) const RULES: &[Rule] = &[
         tune: None,
         check: Check::Device(corrected),
     },
+    Rule {
+        id: "SW-PCIE-008",
+        about: "the IOMMU undoes each mapping of a fast drive at once",
+        means: "Every request of the drive waits until the IOMMU has forgotten its memory.",
+        known: "iommu_group/type of an NVMe controller is DMA: strict mode.",
+        why: "The invalidations are serialised over all processors, so at high rates they and not \
+              the drive can be the limit.",
+        fix: "iommu.strict=0 on the kernel's command line (mappings are undone together), or \
+              iommu=pt (none, which gives up protection against the device)",
+        tune: Some("Nothing by itself: the mode can only be changed while no driver is bound."),
+        check: Check::Device(strict_iommu),
+    },
 ];
 
 struct Pair<'a> {
@@ -214,9 +226,15 @@ fn corrected(input: &Observed<'_>, d: &Device) -> Option<Found> {
     })
 }
 
+fn strict_iommu(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let controller = d.detail.controller().filter(|c| c.class_code() == Some(0x01_0802))?;
+    let mode = controller.iommu.as_ref().filter(|mode| mode.value == "DMA")?;
+    Some(Found::info("the IOMMU is in strict mode").fact("mode", mode))
+}
+
 #[cfg(test)]
 pub(crate) mod cases {
-    use crate::testing::machine::{Case, Machine, fact, fires, nvme, quiet};
+    use crate::testing::machine::{Case, Machine, fact, fires, nvme, quiet, sata_ssd};
     use seekwell_inspect::facts::PcieLink;
 
     /// Sets the link of port and device, and what each can do.
@@ -252,7 +270,13 @@ pub(crate) mod cases {
     }
 
     pub(crate) fn all() -> Vec<Case> {
+        let iommu = |mode: &'static str| {
+            move |m: &mut Machine| m.controller().iommu = fact(mode.to_owned(), "type")
+        };
         vec![
+            fires("SW-PCIE-008", nvme, iommu("DMA")).info(),
+            quiet("SW-PCIE-008", nvme, iommu("DMA-FQ")),
+            quiet("SW-PCIE-008", sata_ssd, iommu("DMA")),
             fires("SW-PCIE-001", nvme, link((8.0, 1), (8.0, 4), (16.0, 4))).warning(),
             quiet("SW-PCIE-001", nvme, link((2.5, 1), (2.5, 1), (8.0, 4))),
             fires("SW-PCIE-002", nvme, link((2.5, 4), (8.0, 4), (8.0, 4))).warning(),

@@ -31,6 +31,10 @@ pub struct NvmeFacts {
     /// Whether its host memory buffer is enabled; `None` if the drive does not request one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_memory: Option<Fact<bool>>,
+    /// Microseconds it takes to wake from the deepest state that it may enter by itself while idle;
+    /// absent where it enters none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_exit_us: Option<Fact<u64>>,
 }
 
 pub(super) fn read(r: &mut Reader<'_>, dir: &Path, stations: &[PathBuf]) -> Option<NvmeFacts> {
@@ -50,9 +54,33 @@ pub(super) fn read(r: &mut Reader<'_>, dir: &Path, stations: &[PathBuf]) -> Opti
             .map(|given| Fact::new(given.value != 0, given.from)),
         ..NvmeFacts::default()
     };
+    facts.idle_exit_us = idle_exit(r, &at, &facts.controller);
     subsystem(r, dir, &mut facts);
     temperature(r, &at, &mut facts);
     Some(facts)
+}
+
+/// As the kernel sets up autonomous power state transitions: of the non-operational states of the
+/// identify data the deepest whose exit latency is within the tolerance (NVM Express Base
+/// Specification 2.0, figure 275 and 276).
+fn idle_exit(r: &Reader<'_>, at: &Path, controller: &str) -> Option<Fact<u64>> {
+    const STATES: usize = 2048;
+    let tolerance = r.hint(&at.join("power/pm_qos_latency_tolerance_us"))?;
+    // `any`: no state is too slow.
+    let tolerance = if tolerance == "any" { u64::MAX } else { tolerance.parse().ok()? };
+    let page = Path::new("/dev").join(controller).join("page/identify-01-0");
+    let identify = r.view.read(&page).ok()?;
+    let (last, apsta) = (usize::from(*identify.get(263)?), *identify.get(265)?);
+    if apsta & 1 == 0 {
+        return None;
+    }
+    let exit = |state: usize| {
+        let entry = identify.get(STATES + state * 32..)?.get(..12)?;
+        let exit = u32::from_le_bytes(entry[8..12].try_into().ok()?);
+        (entry[3] & 2 != 0).then_some(u64::from(exit))
+    };
+    let deepest = (0..=last.min(31)).rev().filter_map(exit).find(|exit| *exit <= tolerance)?;
+    Some(Fact::new(deepest, show(&page)))
 }
 
 fn subsystem(r: &mut Reader<'_>, dir: &Path, facts: &mut NvmeFacts) {
@@ -86,6 +114,31 @@ fn temperature(r: &Reader<'_>, at: &Path, facts: &mut NvmeFacts) {
 mod tests {
     use super::*;
     use seekwell_sys::fake::Fake;
+
+    #[test]
+    fn the_deepest_state_within_the_tolerance_counts() {
+        let at = "/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0";
+        let mut identify = vec![0; 4096];
+        (identify[263], identify[265]) = (4, 1);
+        for (state, flags, exit) in [(3_usize, 2, 1_200_u32), (4, 2, 9_000), (2, 0, 20_000)] {
+            identify[2048 + state * 32 + 3] = flags;
+            identify[2048 + state * 32 + 8..][..4].copy_from_slice(&exit.to_le_bytes());
+        }
+        let found = |identify: &[u8], tolerance: &str| {
+            let fake = Fake::new()
+                .file(format!("{at}/power/pm_qos_latency_tolerance_us"), tolerance)
+                .bytes("/dev/nvme0/page/identify-01-0", identify);
+            let facts = read(&mut Reader::new(&fake), Path::new("/x"), &[at.into()]);
+            facts.unwrap().idle_exit_us.map(|f| f.value)
+        };
+        assert_eq!(found(&identify, "100000\n"), Some(9_000));
+        assert_eq!(found(&identify, "any\n"), Some(9_000));
+        assert_eq!(found(&identify, "5500\n"), Some(1_200));
+        assert_eq!(found(&identify, "0\n"), None);
+        assert_eq!(found(&identify[..2100], "100000\n"), None);
+        identify[265] = 0;
+        assert_eq!(found(&identify, "100000\n"), None, "it does not change states by itself");
+    }
 
     #[test]
     fn the_host_memory_buffer_is_read_where_the_drive_requests_one() {

@@ -32,6 +32,10 @@ pub struct PciFunction {
     /// Link power states in use: `l1_aspm` …
     pub aspm: Vec<Fact<String>>,
     pub aer: Option<AerCounts>,
+    /// How the IOMMU maps its memory: `DMA` (each mapping is undone at once), `DMA-FQ` (later, many
+    /// together), `identity` (not at all); absent without an IOMMU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iommu: Option<Fact<String>>,
     /// NVMe drives that Intel's RAID mode hides behind this controller.
     pub remapped_nvme: Option<Fact<u64>>,
 }
@@ -132,6 +136,7 @@ fn function(r: &mut Reader<'_>, at: &Path) -> PciFunction {
         power_control: r.optional(&at.join("power/control"), "power control"),
         aspm: aspm(r, &at.join("link")),
         aer: aer(r, at),
+        iommu: r.optional(&at.join("iommu_group/type"), "mode of the IOMMU"),
         remapped_nvme: r.parsed(&at.join("remapped_nvme")),
     }
 }

@@ -33,6 +33,7 @@ fn detail() -> Detail {
         link: Some(link.clone()),
         link_max: Some(link),
         aer: Some(aer),
+        iommu: Some(fact(words("DMA"))),
         ..PciFunction::default()
     };
     let counters = IoCounters { requests: fact(1), done: fact(1), errors: fact(0), timeouts: None };
@@ -52,7 +53,11 @@ fn detail() -> Detail {
             zoned: Some(fact(2)),
             ..ScsiFacts::default()
         }),
-        nvme: Some(NvmeFacts { host_memory: Some(fact(true)), ..NvmeFacts::default() }),
+        nvme: Some(NvmeFacts {
+            host_memory: Some(fact(true)),
+            idle_exit_us: Some(fact(9_000)),
+            ..NvmeFacts::default()
+        }),
         health: Some(health()),
         usb: Some(UsbFacts::default()),
         mmc: Some(MmcFacts::default()),

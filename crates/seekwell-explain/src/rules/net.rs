@@ -1,0 +1,138 @@
+//! File systems over the network, by how they are mounted.
+
+use crate::look::filesystems;
+use crate::words::bytes;
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::{Filesystem, Severity};
+
+/// The least that a transfer of NFS should carry: half of what the kernel chose before 2.6.
+const SMALL: u64 = 64 << 10;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "SW-NET-001",
+        about: "NFS moves data in small pieces",
+        means: "A read or write request of NFS carries little data.",
+        known: "rsize or wsize is below 64 KiB. Client and server choose up to 1 MiB by \
+                themselves.",
+        why: "Every piece waits for the network once, so the rate of a single stream is the piece \
+              over the round trip.",
+        fix: "remove rsize and wsize from the mount options; where the server is the limit, raise \
+              its max_block_size",
+        tune: None,
+        check: Check::Facts(small_pieces),
+    },
+    Rule {
+        id: "SW-NET-002",
+        about: "a network file system caches nothing",
+        means: "Attributes, names or data are asked for over the network each time.",
+        known: "noac, actimeo=0 or lookupcache=none of NFS, cache=none of SMB is in force.",
+        why: "Each open and stat costs a round trip, noac makes every write synchronous as well, \
+              and cache=none sends every small read.",
+        fix: "remove the option, unless several clients must see each other's changes at once",
+        tune: None,
+        check: Check::Facts(uncached),
+    },
+    Rule {
+        id: "SW-NET-003",
+        about: "a network file system may lose writes when the server does not answer",
+        means: "NFS gives up after a time-out and reports an error instead of waiting.",
+        known: "The option soft is in force on a file system that is mounted read-write.",
+        why: "A program that does not check its writes continues with data that never arrived.",
+        fix: "mount with hard, which is the default, or softerr where programs check for errors",
+        tune: None,
+        check: Check::Facts(soft),
+    },
+    Rule {
+        id: "SW-NET-004",
+        about: "an old protocol of a network file system is in use",
+        means: "The mount speaks a version that its servers have long had better ones for.",
+        known: "vers=2 or proto=udp of NFS, vers=1.0 of SMB.",
+        why: "NFS version 2 writes synchronously and moves 8 KiB at a time, UDP loses whole \
+              requests to a single lost packet, SMB 1 sends small requests one by one.",
+        fix: "mount with vers=4.2 (NFS) or vers=3.1.1 (SMB) and proto=tcp",
+        tune: None,
+        check: Check::Facts(old_protocol),
+    },
+];
+
+fn each(
+    input: &Observed<'_>,
+    kinds: &[&str],
+    rule: impl Fn(&Filesystem) -> Option<Found>,
+) -> Vec<Found> {
+    let all = filesystems(input.inspection).into_iter();
+    all.filter(|fs| kinds.contains(&fs.fstype.value.as_str())).filter_map(rule).collect()
+}
+
+const NFS: [&str; 2] = ["nfs", "nfs4"];
+const ALL: [&str; 4] = ["nfs", "nfs4", "cifs", "smb3"];
+
+fn found(fs: &Filesystem, severity: Severity, words: &str, options: &[&str]) -> Option<Found> {
+    let in_force = |o: &&String| options.contains(&o.as_str());
+    let option = fs.options.value.iter().find(in_force)?;
+    let title = format!("{}: {words}", fs.mount_point.value);
+    let seen = format!("{} mounted with {option}", fs.fstype.value);
+    Some(Found::new(severity, title).seen(seen, &fs.options.from))
+}
+
+fn small_pieces(input: &Observed<'_>) -> Vec<Found> {
+    each(input, &NFS, |fs| {
+        let size = |name: &str| {
+            let size = |o: &String| o.strip_prefix(name)?.strip_prefix('=')?.parse::<u64>().ok();
+            Some((name.to_owned(), fs.options.value.iter().find_map(size)?))
+        };
+        let sizes = ["rsize", "wsize"].into_iter().filter_map(size);
+        let (name, least) = sizes.min_by_key(|(_, size)| *size).filter(|(_, s)| *s < SMALL)?;
+        let title = format!("{}: NFS moves {} at a time", fs.mount_point.value, bytes(least));
+        Some(Found::warning(title).seen(format!("{name}={least}"), &fs.options.from))
+    })
+}
+
+fn uncached(input: &Observed<'_>) -> Vec<Found> {
+    let options = ["noac", "actimeo=0", "lookupcache=none", "cache=none"];
+    each(input, &ALL, |fs| found(fs, Severity::Warning, "nothing is cached here", &options))
+}
+
+fn soft(input: &Observed<'_>) -> Vec<Found> {
+    let words = "writes are given up when the server does not answer";
+    each(input, &NFS, |fs| found(fs, Severity::Warning, words, &["soft"]).filter(|_| !fs.read_only))
+}
+
+fn old_protocol(input: &Observed<'_>) -> Vec<Found> {
+    let options = ["vers=2", "proto=udp", "vers=1.0"];
+    each(input, &ALL, |fs| found(fs, Severity::Warning, "an old protocol is in use", &options))
+}
+
+#[cfg(test)]
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fires, quiet, sata_hdd};
+
+    fn mounted(kind: &'static str, options: &'static str) -> impl Fn(&mut Machine) {
+        move |m| {
+            let fs = m.fs();
+            fs.fstype.value = kind.into();
+            fs.options.value = options.split(',').map(str::to_owned).collect();
+        }
+    }
+
+    pub(crate) fn all() -> Vec<Case> {
+        let usual =
+            "rw,relatime,vers=4.2,rsize=1048576,wsize=1048576,hard,proto=tcp,local_lock=none";
+        vec![
+            fires("SW-NET-001", sata_hdd, mounted("nfs4", "rw,rsize=1048576,wsize=8192")).warning(),
+            quiet("SW-NET-001", sata_hdd, mounted("nfs4", usual)),
+            quiet("SW-NET-001", sata_hdd, mounted("cifs", "rw,rsize=16384")),
+            fires("SW-NET-002", sata_hdd, mounted("nfs", "rw,noac,hard")).warning(),
+            fires("SW-NET-002", sata_hdd, mounted("cifs", "rw,cache=none")).warning(),
+            quiet("SW-NET-002", sata_hdd, mounted("nfs4", usual)),
+            fires("SW-NET-003", sata_hdd, mounted("nfs4", "rw,soft,proto=tcp")).warning(),
+            quiet("SW-NET-003", sata_hdd, mounted("nfs4", "ro,soft,proto=tcp"))
+                .and(|m| m.fs().read_only = true),
+            quiet("SW-NET-003", sata_hdd, mounted("nfs4", usual)),
+            fires("SW-NET-004", sata_hdd, mounted("nfs", "rw,vers=3,proto=udp")).warning(),
+            fires("SW-NET-004", sata_hdd, mounted("cifs", "rw,vers=1.0")).warning(),
+            quiet("SW-NET-004", sata_hdd, mounted("cifs", "rw,vers=3.1.1")),
+        ]
+    }
+}
