@@ -33,6 +33,19 @@ pub(super) const RULES: &[Rule] = &[
         tune: None,
         check: Check::Host(held_slow),
     },
+    Rule {
+        id: "SW-CPU-004",
+        about: "one CPU takes all interrupts of a disk's controller",
+        means: "The controller has a vector for each of several queues, and all of them interrupt \
+                the same CPU.",
+        known: "Four or more message vectors, on a machine of four or more CPUs, have the same \
+                effective_affinity_list.",
+        why: "Completions of all queues are processed one after the other: that CPU is the limit \
+              long before the disk is.",
+        fix: "start irqbalance, or spread them with sudo seekwell tune try, irq_affinity.N=CPU",
+        tune: Some("Set irq_affinity of each vector."),
+        check: Check::Device(one_cpu),
+    },
 ];
 const LIMIT: &str = "SW-CPU-001";
 
@@ -82,6 +95,18 @@ fn held_slow(input: &Observed<'_>) -> Option<Found> {
     )
 }
 
+fn one_cpu(input: &Observed<'_>, d: &Device) -> Option<Found> {
+    const SEVERAL: u64 = 4;
+    let cpus = input.inspection.host.cpus.as_ref().filter(|n| n.value >= SEVERAL)?;
+    let controller = d.detail.controller().filter(|c| c.vectors >= SEVERAL)?;
+    let taken = controller.vector_cpus.as_ref().filter(|n| n.value == 1)?;
+    Some(
+        Found::warning("one CPU takes all interrupts of its controller")
+            .seen(format!("{} vectors interrupt one CPU", controller.vectors), &taken.from)
+            .fact("CPUs", cpus),
+    )
+}
+
 #[cfg(test)]
 pub(crate) mod cases {
     use crate::testing::machine::{Case, Machine, fact, fires, nvme, quiet, sata_hdd};
@@ -95,7 +120,18 @@ pub(crate) mod cases {
     }
 
     pub(crate) fn all() -> Vec<Case> {
+        let interrupted = |vectors: u64, cpus: u64| {
+            move |m: &mut Machine| {
+                m.controller().vectors = vectors;
+                m.controller().vector_cpus = fact(cpus, "effective_affinity_list");
+            }
+        };
         vec![
+            fires("SW-CPU-004", nvme, interrupted(9, 1)).warning(),
+            quiet("SW-CPU-004", nvme, interrupted(9, 8)),
+            quiet("SW-CPU-004", nvme, interrupted(2, 1)),
+            quiet("SW-CPU-004", nvme, interrupted(9, 1))
+                .and(|m| m.inspection.host.cpus = fact(2, "cpus")),
             fires("SW-CPU-002", nvme, frequency("powersave", "acpi-cpufreq")).warning(),
             quiet("SW-CPU-002", nvme, frequency("powersave", "intel_pstate")),
             quiet("SW-CPU-002", nvme, frequency("schedutil", "acpi-cpufreq")),

@@ -4,6 +4,7 @@ use crate::model::Fact;
 use crate::reader::{Reader, show};
 use crate::sysfs::{is_pci_function, name};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,9 @@ pub struct PciFunction {
     pub interrupt: Option<Fact<String>>,
     /// Message vectors in use.
     pub vectors: u64,
+    /// CPUs that these vectors interrupt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vector_cpus: Option<Fact<u64>>,
     /// The memory node it is on; `None` where the machine has one or does not say.
     pub numa_node: Option<Fact<u64>>,
     pub link: Option<Fact<PcieLink>>,
@@ -130,6 +134,7 @@ fn function(r: &mut Reader<'_>, at: &Path) -> PciFunction {
         driver: r.driver(at),
         interrupt,
         vectors,
+        vector_cpus: vector_cpus(r, at),
         numa_node: r.parsed(&at.join("numa_node")),
         link: link(r, at, "current"),
         link_max: link(r, at, "max"),
@@ -151,6 +156,19 @@ fn interrupts(r: &Reader<'_>, at: &Path) -> (Option<Fact<String>>, u64) {
     // 0 is a function that was given none.
     let line = r.hint(&irq).filter(|n| n != "0" && n.parse::<u32>().is_ok());
     (line.map(|_| Fact::new("intx".to_owned(), show(&irq))), 0)
+}
+
+/// Each vector interrupts one CPU; of a list its first is taken.
+fn vector_cpus(r: &Reader<'_>, at: &Path) -> Option<Fact<u64>> {
+    const MOST: usize = 256;
+    let vectors = r.names(&at.join("msi_irqs"));
+    let target = |n: &String| {
+        let list = r.hint(&Path::new("/proc/irq").join(n).join("effective_affinity_list"))?;
+        list.split([',', '-']).next()?.parse::<u32>().ok()
+    };
+    let cpus: BTreeSet<u32> = vectors.iter().take(MOST).filter_map(target).collect();
+    let from = "/proc/irq/*/effective_affinity_list";
+    (!cpus.is_empty()).then(|| Fact::new(cpus.len() as u64, from))
 }
 
 fn link(r: &Reader<'_>, at: &Path, which: &str) -> Option<Fact<PcieLink>> {
@@ -187,6 +205,7 @@ fn aer(r: &Reader<'_>, at: &Path) -> Option<AerCounts> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seekwell_sys::fake::Fake;
 
     #[test]
     fn ide_modes_are_said_with_their_dma() {
@@ -195,6 +214,23 @@ mod tests {
         assert_eq!(ide_words(0x8f), "IDE, native mode, bus-master DMA");
         assert_eq!(ide_words(0x00), "IDE, compatible mode, no bus-master DMA");
         assert_eq!(ide_words(0x81), "IDE, one channel native, one compatible, bus-master DMA");
+    }
+
+    #[test]
+    fn vectors_are_counted_by_the_cpus_they_interrupt() {
+        let at = "/sys/devices/pci0000:00/0000:01:00.0";
+        let with = |lists: [&str; 3]| {
+            let one = |fake: Fake, (n, list): (usize, &str)| {
+                fake.file(format!("{at}/msi_irqs/{n}"), "msix\n")
+                    .file(format!("/proc/irq/{n}/effective_affinity_list"), format!("{list}\n"))
+            };
+            let fake = lists.into_iter().enumerate().fold(Fake::new(), one);
+            vector_cpus(&Reader::new(&fake), Path::new(at)).map(|f| f.value)
+        };
+        assert_eq!(with(["3", "3", "3"]), Some(1));
+        assert_eq!(with(["0", "1-3", "7,8"]), Some(3));
+        assert_eq!(with(["", "none", ""]), None);
+        assert_eq!(vector_cpus(&Reader::new(&Fake::new()), Path::new(at)), None);
     }
 
     #[test]

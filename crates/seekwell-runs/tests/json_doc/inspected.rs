@@ -33,6 +33,7 @@ fn detail() -> Detail {
         link: Some(link.clone()),
         link_max: Some(link),
         aer: Some(aer),
+        vector_cpus: Some(fact(1)),
         iommu: Some(fact(words("DMA"))),
         ..PciFunction::default()
     };
