@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use seekwell_inspect::probe::ext4_groups;
+use seekwell_inspect::ext4_groups;
 use std::io;
 
 // The device from the superblock on.

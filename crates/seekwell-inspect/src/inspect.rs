@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// Reads everything known of a target through `view` alone: nothing is written, and what cannot be
 /// read is listed in [`Inspection::missing`]. It works without root. A device is opened only by a
-/// view that asks drives for their health, [`crate::health::Drives`].
+/// view that asks for pages, [`crate::Pages`].
 pub fn inspect(view: &dyn View, target: &Target) -> Inspection {
     let mut r = Reader::new(view);
     let mut inspection = Inspection {

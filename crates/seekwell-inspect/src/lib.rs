@@ -22,6 +22,7 @@ pub mod log;
 mod model;
 mod mount;
 mod notes;
+mod pages;
 pub mod probe;
 mod queue;
 mod reader;
@@ -42,6 +43,7 @@ pub use link::Link;
 pub use model::{
     Channel, DeviceKind, Fact, Filesystem, Hop, Identity, IoLimit, Missing, Queue, TargetKind,
 };
+pub use pages::{Pages, ext4_groups};
 pub use shared::{Overlap, Shared, SharedKind, overlap, shared};
 pub use stack::identity;
 pub use target::{FsSpace, InspectError, NotATarget, Target, all_disks};

@@ -1,7 +1,7 @@
 //! Who looks on while something is measured, and what a measurement needs of its process.
 
 use seekwell_checkup::Progress;
-use seekwell_inspect::health::Drives;
+use seekwell_inspect::Pages;
 use seekwell_io::engine::Control;
 use seekwell_runs::StoreError;
 use seekwell_sys::{Live, Patient};
@@ -23,8 +23,8 @@ pub const ANSWER: Duration = Duration::from_secs(2);
 impl Host<'_> {
     /// The running system, and its drives asked for their health. Asking wakes no sleeping disk and
     /// touches no medium.
-    pub fn drives(&self) -> Patient<Drives<Live>> {
-        Patient::new(Drives::new(Live::system()), ANSWER)
+    pub fn drives(&self) -> Patient<Pages<Live>> {
+        Patient::new(Pages::new(Live::system()), ANSWER)
     }
 }
 

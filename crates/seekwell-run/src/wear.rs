@@ -4,7 +4,8 @@
 //! may not ask, is asked once and then left alone.
 
 use seekwell_checkup::Wear;
-use seekwell_inspect::health::{Drives, health};
+use seekwell_inspect::Pages;
+use seekwell_inspect::health::health;
 use seekwell_inspect::{Device, DeviceKind, Inspection};
 use seekwell_sys::{Live, View};
 
@@ -29,7 +30,7 @@ impl Counting {
 
     /// What the drive has counted so far.
     pub fn read(&mut self) -> Option<Wear> {
-        let found = wear(&Drives::new(Live::system()), self.drive.as_ref()?);
+        let found = wear(&Pages::new(Live::system()), self.drive.as_ref()?);
         if found.is_none() {
             self.drive = None;
         }

@@ -6,6 +6,7 @@
 
 use crate::model::Fact;
 use crate::mount::MOUNTINFO;
+use crate::pages::page;
 use crate::reader::{Need, Reader, show};
 use crate::sysfs::name;
 use seekwell_sys::{DevId, Mount};
@@ -82,7 +83,7 @@ fn is_lazy_off(line: &str) -> Option<String> {
 
 /// Asked of the kernel's own memory of the file system.
 fn uninitialised(r: &Reader<'_>, device: &str) -> Option<Fact<(u64, u64)>> {
-    let page = Path::new("/dev").join(device.replace('!', "/")).join("page/ext4-tables");
+    let page = page(&device.replace('!', "/"), "ext4-tables");
     let text = r.hint(&page)?;
     let (groups, left) = text.split_once(' ')?;
     Some(Fact::new((left.parse().ok()?, groups.parse().ok()?), show(&page)))

@@ -4,6 +4,7 @@
 //! sectors of 512 bytes, blocks of metadata 4 KiB.
 
 use crate::model::Fact;
+use crate::pages::page;
 use crate::reader::{Need, Reader, clean, show};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -151,14 +152,14 @@ pub(super) fn read(r: &mut Reader<'_>, dir: &Path) -> MapperFacts {
         targets: Vec::new(),
     };
     let Some(dev) = r.hint(&dir.join("dev")) else { return facts };
-    let mut page = |what: &str| {
-        let path = Path::new("/dev/mapper/control/page").join(format!("{what}-{dev}"));
+    let mut ask = |what: &str| {
+        let path = page("mapper/control", &format!("{what}-{dev}"));
         let read = r.view.text(&path);
         let read = read.map_err(|e| r.miss_error("device-mapper table", &e, Need::Optional));
         read.ok().map(|text| (text, show(&path)))
     };
-    let Some((table, from)) = page("table") else { return facts };
-    let (status, status_from) = page("status").unwrap_or_default();
+    let Some((table, from)) = ask("table") else { return facts };
+    let (status, status_from) = ask("status").unwrap_or_default();
     for (line, status) in table.lines().zip(status.lines().chain(std::iter::repeat(""))) {
         let of = |line| Parameters::of(line).unwrap_or_default();
         let mut target = of(line).target(&of(status));

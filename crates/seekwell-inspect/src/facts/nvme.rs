@@ -1,6 +1,7 @@
 //! An NVMe controller.
 
 use crate::model::Fact;
+use crate::pages::page;
 use crate::reader::{Reader, show};
 use crate::sysfs::{name, numbered};
 use serde::{Deserialize, Serialize};
@@ -68,7 +69,7 @@ fn idle_exit(r: &Reader<'_>, at: &Path, controller: &str) -> Option<Fact<u64>> {
     let tolerance = r.hint(&at.join("power/pm_qos_latency_tolerance_us"))?;
     // `any`: no state is too slow.
     let tolerance = if tolerance == "any" { u64::MAX } else { tolerance.parse().ok()? };
-    let page = Path::new("/dev").join(controller).join("page/identify-01-0");
+    let page = page(controller, "identify-01-0");
     let identify = r.view.read(&page).ok()?;
     let (last, apsta) = (usize::from(*identify.get(263)?), *identify.get(265)?);
     if apsta & 1 == 0 {

@@ -2,7 +2,7 @@
 //! statistics, the error log and the self-tests (ACS-4, 7.43, 9.4 to 9.6; thresholds: SFF-8035i).
 
 use super::cell::{Cell, ONE, Scale, little, scaled};
-use super::{Attribute, Health, Measure as M, Outcome, Pages, SelfTest, Values, Warning};
+use super::{Attribute, DrivePages, Health, Measure as M, Outcome, SelfTest, Values, Warning};
 use crate::facts::IdentifyData;
 use crate::probe::Power;
 
@@ -63,11 +63,11 @@ pub(super) fn spins(id: &IdentifyData) -> bool {
     id.rotation_rpm != Some(1)
 }
 
-pub(super) fn power(pages: &mut Pages<'_, '_>) -> Power {
+pub(super) fn power(pages: &mut DrivePages<'_, '_>) -> Power {
     Power::of(pages.get(POWER).and_then(|page| page.bytes.first().copied()))
 }
 
-pub(super) fn read(pages: &mut Pages<'_, '_>, id: &IdentifyData) -> Option<Health> {
+pub(super) fn read(pages: &mut DrivePages<'_, '_>, id: &IdentifyData) -> Option<Health> {
     let mut health = Health::default();
     if spins(id) {
         match power(pages) {
@@ -88,7 +88,7 @@ pub(super) fn read(pages: &mut Pages<'_, '_>, id: &IdentifyData) -> Option<Healt
     Some(health)
 }
 
-fn smart(pages: &mut Pages<'_, '_>, health: &mut Health) {
+fn smart(pages: &mut DrivePages<'_, '_>, health: &mut Health) {
     if let Some(data) = pages.get("smart-data") {
         let limits = pages.get("smart-thresholds").map(|t| t.bytes).unwrap_or_default();
         match attributes(&data.bytes, &limits) {
@@ -116,7 +116,7 @@ fn by_thresholds(table: &[Attribute]) -> Option<Vec<Warning>> {
     known.then(|| if failed { vec![Warning::Failing] } else { Vec::new() })
 }
 
-fn logs(pages: &mut Pages<'_, '_>, id: &IdentifyData, health: &mut Health) {
+fn logs(pages: &mut DrivePages<'_, '_>, id: &IdentifyData, health: &mut Health) {
     let log = |address: u8, page: u8| format!("log-ext-{address:02x}-{page:02x}");
     let Some(directory) = pages.get(&log(0, 0)) else { return };
     // How many pages each log has.

@@ -1,14 +1,13 @@
 //! What a drive says of its own health and wear.
 //!
-//! The pages come through the [`View`], as everything else does: [`Drives`] sends the command that
-//! a path such as `/dev/nvme0/page/log-02-512` stands for, a recording keeps the answer, a snapshot
-//! gives it back. What a drive does not offer is not asked for, and a drive that sleeps is asked
-//! nothing that would wake it. One file for each command set decodes its pages; wherever possible a
-//! page is a table of places and what stands there.
+//! The pages come through the [`View`], as everything else does: [`Pages`](crate::Pages) sends the
+//! command that a path such as `/dev/nvme0/page/log-02-512` stands for, a recording keeps the
+//! answer, a snapshot gives it back. What a drive does not offer is not asked for, and a drive that
+//! sleeps is asked nothing that would wake it. One file for each command set decodes its pages;
+//! wherever possible a page is a table of places and what stands there.
 
 mod ata;
 mod cell;
-mod drives;
 mod measure;
 pub(crate) mod model;
 mod nvme;
@@ -16,17 +15,17 @@ mod scsi;
 #[cfg(test)]
 mod tests;
 
-pub use drives::Drives;
 pub use measure::{Measure, Unit};
 pub use model::{Attribute, Health, LbaFormat, LoggedError, Outcome, SelfTest, Warning, Written};
 
 use crate::inspection::Device;
 use crate::model::{DeviceKind, Fact};
+use crate::pages::page;
 use crate::probe::Power;
 use crate::reader::{Need, Reader, show};
 use cell::Values;
 use seekwell_sys::View;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What the drive behind a device says of itself; `None` if the device has no drive, the drive may
 /// not be asked, or `view` asks no drives.
@@ -42,14 +41,14 @@ pub(crate) fn read(r: &mut Reader<'_>, device: &Device) -> Option<Health> {
     let dir = Path::new("/sys/block").join(device.name.replace('/', "!"));
     if let Some(nvme) = &detail.nvme {
         let namespace = r.hint(&dir.join("nsid")).and_then(|n| n.parse().ok());
-        return nvme::read(&mut Pages::of(r, &nvme.controller), namespace)?.told();
+        return nvme::read(&mut DrivePages::of(r, &nvme.controller), namespace)?.told();
     }
     detail.scsi.as_ref()?;
     if let Some(state) = suspended(r, &dir) {
         r.miss(WHAT, state, "the disk sleeps, and asking would wake it");
         return None;
     }
-    let mut pages = Pages::of(r, &device.name);
+    let mut pages = DrivePages::of(r, &device.name);
     match &detail.identify {
         Some(identify) => ata::read(&mut pages, &identify.value)?.told(),
         // A bridge may not survive a command it does not know, and a virtual disk has no pages.
@@ -68,7 +67,7 @@ pub fn is_asleep(view: &dyn View, device: &Device) -> bool {
     if suspended(&r, &dir).is_some() {
         return true;
     }
-    let mut pages = Pages::of(&mut r, &device.name);
+    let mut pages = DrivePages::of(&mut r, &device.name);
     match &device.detail.identify {
         Some(id) => ata::spins(&id.value) && ata::power(&mut pages) == Power::Standby,
         None => speaks_scsi(device) && scsi::is_stopped(&mut pages) == Some(true),
@@ -89,9 +88,9 @@ fn speaks_scsi(device: &Device) -> bool {
 const WHAT: &str = "health";
 
 /// The pages of one drive.
-struct Pages<'r, 'v> {
+struct DrivePages<'r, 'v> {
     r: &'r mut Reader<'v>,
-    folder: PathBuf,
+    node: String,
 }
 
 /// A page as the drive gave it.
@@ -106,14 +105,14 @@ impl Page {
     }
 }
 
-impl<'r, 'v> Pages<'r, 'v> {
+impl<'r, 'v> DrivePages<'r, 'v> {
     fn of(r: &'r mut Reader<'v>, node: &str) -> Self {
-        Self { r, folder: drives::folder(node) }
+        Self { r, node: node.to_owned() }
     }
 
     /// Asks for a page. One that the drive does not have is no loss.
     fn get(&mut self, name: &str) -> Option<Page> {
-        let path = self.folder.join(name);
+        let path = page(&self.node, name);
         match self.r.view.read(&path) {
             Ok(bytes) => Some(Page { bytes, from: show(&path) }),
             Err(error) => {
@@ -124,6 +123,6 @@ impl<'r, 'v> Pages<'r, 'v> {
     }
 
     fn miss(&mut self, name: &str, reason: &str) {
-        self.r.miss(WHAT, show(&self.folder.join(name)), reason);
+        self.r.miss(WHAT, show(&page(&self.node, name)), reason);
     }
 }

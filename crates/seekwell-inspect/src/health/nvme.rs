@@ -3,7 +3,8 @@
 
 use super::cell::{Cell, ONE, Scale, little, values};
 use super::{
-    Health, LbaFormat, LoggedError, Measure as M, Outcome, Page, Pages, SelfTest, Values, Warning,
+    DrivePages, Health, LbaFormat, LoggedError, Measure as M, Outcome, Page, SelfTest, Values,
+    Warning,
 };
 
 /// Data units are a thousand blocks of 512 bytes.
@@ -72,7 +73,7 @@ const ERRORS: usize = 16;
 const ERROR_BYTES: usize = 64;
 const SELF_TESTS_BYTES: usize = 564;
 
-pub(super) fn read(pages: &mut Pages<'_, '_>, namespace: Option<u32>) -> Option<Health> {
+pub(super) fn read(pages: &mut DrivePages<'_, '_>, namespace: Option<u32>) -> Option<Health> {
     let controller = pages.get("identify-01-0")?;
     let id = |at: usize| controller.bytes.get(at).copied().unwrap_or(0);
     let mut health = Health::default();
@@ -103,7 +104,7 @@ pub(super) fn read(pages: &mut Pages<'_, '_>, namespace: Option<u32>) -> Option<
 }
 
 /// Page C0h, where the controller says that it has it: by OCP's UUID, or in its list of pages.
-fn ocp_page(pages: &mut Pages<'_, '_>, controller: &Page) -> Option<Page> {
+fn ocp_page(pages: &mut DrivePages<'_, '_>, controller: &Page) -> Option<Page> {
     let bit = |at: usize, bit: u8| controller.bytes.get(at).is_some_and(|b| b & 1 << bit != 0);
     if bit(97, 1)
         && let Some(list) = pages.get("identify-17-0")

@@ -1,7 +1,7 @@
 //! SCSI: log pages (SPC-5, 7.3; SBC-4, 6.4).
 
 use super::cell::big;
-use super::{Health, Measure as M, Outcome, Pages, SelfTest, Warning};
+use super::{DrivePages, Health, Measure as M, Outcome, SelfTest, Warning};
 
 const WRITE_ERRORS: u8 = 0x02;
 const READ_ERRORS: u8 = 0x03;
@@ -27,11 +27,11 @@ const VALUES: &[(u8, u16, usize, usize, M)] = &[
 const SENSE: &str = "scsi-sense";
 
 /// Whether the disk says that it has been stopped; `None` where it says nothing.
-pub(super) fn is_stopped(pages: &mut Pages<'_, '_>) -> Option<bool> {
+pub(super) fn is_stopped(pages: &mut DrivePages<'_, '_>) -> Option<bool> {
     Some(sleeps(&pages.get(SENSE)?.bytes))
 }
 
-pub(super) fn read(pages: &mut Pages<'_, '_>) -> Option<Health> {
+pub(super) fn read(pages: &mut DrivePages<'_, '_>) -> Option<Health> {
     if is_stopped(pages)? {
         pages.miss(SENSE, "the disk is stopped, and asking might start it");
         return None;

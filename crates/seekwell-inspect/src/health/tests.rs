@@ -4,6 +4,7 @@ use super::*;
 use crate::facts::{IdentifyData, NvmeFacts, ScsiFacts};
 use proptest::prelude::*;
 use seekwell_sys::fake::Fake;
+use std::path::PathBuf;
 
 fn nvme() -> Device {
     let mut device = Device::new("nvme0n1", "259:0", DeviceKind::Disk);

@@ -9,17 +9,12 @@
 //! Sources: SAT-3 (T10/2126-D) §12.2 for the command and the returned descriptor, ACS-3 for the
 //! commands, and the behaviour of Linux 6.1 (drivers/ata/libata-scsi.c, `ata_scsi_pass_thru`).
 
-mod ext4;
-mod mapper;
 mod nvme;
 mod passthrough;
 mod sgio;
 #[cfg(test)]
 mod tests;
 
-pub use ext4::ext4_groups;
-pub(crate) use ext4::inode_tables;
-pub(crate) use mapper::{Ask, ask};
 pub use nvme::{AdminCommand, NvmeNode};
 pub use passthrough::{Passthrough, ProbeError, Reply};
 pub use sgio::SgIo;

@@ -5,14 +5,15 @@
 //! those are taken that no healthy disk counts up, so not the entries of NVMe's error log: a
 //! command that a drive does not know is one.
 
-use seekwell_inspect::health::{Drives, Health, Measure, health};
+use seekwell_inspect::Pages;
+use seekwell_inspect::health::{Health, Measure, health};
 use seekwell_sys::Live;
 use seekwell_tune::Disk;
 use std::collections::BTreeMap;
 
 /// The counts of a disk; none where it keeps none, or this user may not ask.
 pub fn counts(disk: &Disk) -> BTreeMap<String, u64> {
-    health(&Drives::new(Live::system()), &disk.device).map_or_else(BTreeMap::new, |h| of(&h))
+    health(&Pages::new(Live::system()), &disk.device).map_or_else(BTreeMap::new, |h| of(&h))
 }
 
 fn of(health: &Health) -> BTreeMap<String, u64> {

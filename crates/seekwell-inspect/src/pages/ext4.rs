@@ -30,7 +30,7 @@ const ZEROED: u16 = 4;
 ///
 /// # Errors
 /// As the kernel answers; [`io::ErrorKind::NotFound`] where the file system keeps no such flag.
-pub(crate) fn inode_tables(node: &Path) -> io::Result<Vec<u8>> {
+pub(super) fn inode_tables(node: &Path) -> io::Result<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let device = File::from(rustix::fs::open(node, flags, Mode::empty())?);
     // What is beside them is not in memory, and is not to be read ahead.

@@ -29,7 +29,7 @@ const SECURE: u32 = 1 << 15;
 
 /// What is asked of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub(super) enum Ask {
     /// How it is built.
     Table,
     /// How it stands.
@@ -40,7 +40,7 @@ pub(crate) enum Ask {
 ///
 /// # Errors
 /// As the kernel answers; [`io::ErrorKind::NotFound`] where no such mapping exists.
-pub(crate) fn ask(control: &Path, dev: DevId, ask: Ask) -> io::Result<Vec<u8>> {
+pub(super) fn ask(control: &Path, dev: DevId, ask: Ask) -> io::Result<Vec<u8>> {
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let control = rustix::fs::open(control, flags, Mode::empty())?;
     let mut size = 16 << 10;

@@ -1,6 +1,6 @@
 //! Pages of drives, of the device mapper and of file systems, beside the kernel's files.
 //!
-//! A page gets a name below the node of its drive, where no file can be, and reading that name
+//! A page gets a name below the node that is asked, where no file can be, and reading that name
 //! sends the command that asks for it. Every command only reads, none touches the medium, and the
 //! drivers give up on each after a few seconds. What names the drive is blanked out: sysfs tells
 //! it, and a snapshot has to be able to hide it.
@@ -18,10 +18,16 @@
 //! | `ext4-tables` | block groups of a mounted ext4, and those without an initialised inode table |
 //! | `table-MAJOR:MINOR`, `status-MAJOR:MINOR` | a mapped device, asked of `/dev/mapper/control` |
 
+mod ext4;
+mod mapper;
+
+pub use ext4::ext4_groups;
+
 use crate::probe::{
-    AdminCommand, Ask, CHECK_POWER_MODE, NvmeNode, Passthrough, ProbeError, Registers, SgIo, ask,
-    inode_tables,
+    AdminCommand, CHECK_POWER_MODE, NvmeNode, Passthrough, ProbeError, Registers, SgIo,
 };
+use ext4::inode_tables;
+use mapper::{Ask, ask};
 use seekwell_sys::{DevId, View, ViewError};
 use std::io;
 use std::ops::Range;
@@ -33,25 +39,25 @@ const LONGEST: usize = 4096;
 const SECTOR: usize = 512;
 const NAMESPACE_NAMES: Range<usize> = 104..128;
 
-/// The folder of the pages of a drive.
-pub(super) fn folder(node: &str) -> PathBuf {
-    Path::new("/dev").join(node).join(FOLDER)
+/// Where a page of a node below `/dev` is read.
+pub(crate) fn page(node: &str, name: &str) -> PathBuf {
+    Path::new("/dev").join(node).join(FOLDER).join(name)
 }
 
-/// Another view, and the pages of the drives that are there now.
+/// Another view, and the pages of what is there now: drives, mapped devices, file systems.
 #[derive(Debug, Clone)]
-pub struct Drives<V> {
+pub struct Pages<V> {
     files: V,
 }
 
-impl<V: View> Drives<V> {
+impl<V: View> Pages<V> {
     /// Over the running system's files.
     pub const fn new(files: V) -> Self {
         Self { files }
     }
 }
 
-impl<V: View> View for Drives<V> {
+impl<V: View> View for Pages<V> {
     fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {
         match split(path) {
             Some((node, command)) => {
@@ -307,7 +313,7 @@ mod tests {
         ] {
             assert_eq!(of(none), None, "{none}");
         }
-        let view = Drives::new(Fake::new().file("/sys/x", "7"));
+        let view = Pages::new(Fake::new().file("/sys/x", "7"));
         assert_eq!(view.number(Path::new("/sys/x")), Ok(7));
         let absent = view.read(Path::new("/dev/no-such-drive/page/ata-power"));
         assert!(matches!(absent, Err(ViewError::Absent { .. })), "{absent:?}");
