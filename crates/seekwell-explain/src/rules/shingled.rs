@@ -22,11 +22,10 @@ pub(super) const RULES: &[Rule] = &[Rule {
 /// Beginnings of model numbers. Sources: Western Digital's list of recording technology and blog of
 /// April 2020 (EFAX from 2 to 6 TB, EZAZ, SPZX), Seagate's list of CMR and SMR drives, Toshiba's
 /// statement of April 2020 (DT02, MQ04, P300 of 4 and 6 TB, L200 of 1 and 2 TB).
-const MODELS: [&str; 35] = [
+const MODELS: [&str; 32] = [
     "ST5000AS0011",
     "ST6000AS0002",
     "ST8000AS0002",
-    "ST8000AS0022",
     "ST2000DM005",
     "ST2000DM008",
     "ST3000DM007",
@@ -34,9 +33,7 @@ const MODELS: [&str; 35] = [
     "ST6000DM003",
     "ST8000DM004",
     "ST500LM030",
-    "ST500LM034",
     "ST1000LM048",
-    "ST1000LM049",
     "ST2000LM015",
     "ST3000LM024",
     "ST4000LM024",
@@ -100,6 +97,8 @@ pub(crate) mod cases {
             quiet("SW-SMR-001", sata_hdd, |m| m.id().zoned = 1),
             quiet("SW-SMR-001", sata_hdd, model("WDC WD40EFRX-68N32N0")),
             quiet("SW-SMR-001", sata_hdd, model("WDC WD80EFAX-68KNBN0")),
+            // The same series at 7,200 rpm is conventional.
+            quiet("SW-SMR-001", sata_hdd, model("ST1000LM049-2GH172")),
             quiet("SW-SMR-001", sata_ssd, |m| m.id().trim = true),
         ]
     }
