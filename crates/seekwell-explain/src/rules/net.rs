@@ -5,7 +5,8 @@ use crate::words::bytes;
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Filesystem, Severity};
 
-/// The least that a transfer of NFS should carry: half of what the kernel chose before 2.6.
+/// Client and server agree on 1 MiB where nobody sets a size. This much takes 52 µs at 10 Gbit/s,
+/// no more than a usual round trip: the wait for a smaller piece is longer than its transfer.
 const SMALL: u64 = 64 << 10;
 
 pub(super) const RULES: &[Rule] = &[

@@ -67,8 +67,11 @@ pub(super) fn read(r: &mut Reader<'_>, dir: &Path, stations: &[PathBuf]) -> Opti
 fn idle_exit(r: &Reader<'_>, at: &Path, controller: &str) -> Option<Fact<u64>> {
     const STATES: usize = 2048;
     let tolerance = r.hint(&at.join("power/pm_qos_latency_tolerance_us"))?;
-    // `any`: no state is too slow.
-    let tolerance = if tolerance == "any" { u64::MAX } else { tolerance.parse().ok()? };
+    let tolerance = match tolerance.as_str() {
+        // No state is too slow.
+        "any" | "auto" => u64::MAX,
+        number => number.parse().ok()?,
+    };
     let page = page(controller, "identify-01-0");
     let identify = r.view.read(&page).ok()?;
     let (last, apsta) = (usize::from(*identify.get(263)?), *identify.get(265)?);
@@ -134,6 +137,7 @@ mod tests {
         };
         assert_eq!(found(&identify, "100000\n"), Some(9_000));
         assert_eq!(found(&identify, "any\n"), Some(9_000));
+        assert_eq!(found(&identify, "auto\n"), Some(9_000));
         assert_eq!(found(&identify, "5500\n"), Some(1_200));
         assert_eq!(found(&identify, "0\n"), None);
         assert_eq!(found(&identify[..2100], "100000\n"), None);
