@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
         into.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     };
-    if let Ok((groups, uninitialised)) = ext4_groups(&mut read) {
-        assert!(uninitialised <= groups);
+    if let Ok(groups) = ext4_groups(&mut read) {
+        assert!(groups.uninitialised <= groups.total);
     }
 });

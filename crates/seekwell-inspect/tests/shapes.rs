@@ -1,7 +1,7 @@
 //! Shapes of machines nobody here owns, built by hand: each is a minimal copy of what such a
 //! machine's kernel shows.
 
-use seekwell_inspect::facts::{MapperTarget, Use};
+use seekwell_inspect::facts::{MapperTarget, Usage};
 use seekwell_inspect::{
     Device, DeviceKind, Fact, FsSpace, Inspection, Target, TargetKind, all_disks, inspect,
 };
@@ -441,7 +441,7 @@ fn a_mapped_device_has_what_its_table_and_status_tell() {
     let [target] = &targets(&told)[..] else { panic!("one target") };
     assert_eq!(target.from, page("status"));
     let MapperTarget::ThinPool(found) = &target.value else { panic!("{target:?}") };
-    assert_eq!(found.data, Use { used_bytes: 480 << 16, bytes: 512 << 16 });
+    assert_eq!(found.data, Usage { used_bytes: 480 << 16, bytes: 512 << 16 });
     // Without root it is told what is missing; where nobody asks the device mapper, nothing.
     let refused = of(&fake.clone().denied(page("table")), "dm-0", 253, 0);
     assert!(refused.missing.iter().any(|m| m.what == "device-mapper table"), "{refused:?}");

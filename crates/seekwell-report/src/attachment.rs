@@ -3,7 +3,7 @@
 
 use crate::text::clean;
 use crate::units::{binary, capacity, time, whole_percent};
-use seekwell_inspect::facts::{BtrfsFacts, MapperTarget, Use};
+use seekwell_inspect::facts::{BtrfsFacts, MapperTarget, Usage};
 use seekwell_inspect::{Device, DeviceKind, Fact, Filesystem, Queue};
 
 /// A line of the tree: how deep it stands, a short name and what it is. All text is clean.
@@ -110,11 +110,11 @@ fn walk(device: &Device, depth: usize, out: &mut Vec<Line>) {
     }
 }
 
-/// What decides the speed of a device-mapper target, in words; none of one that only maps.
+/// What decides the speed of a device-mapper target, in words; `None` where it only maps.
 fn target(target: &Fact<MapperTarget>) -> Option<String> {
     use MapperTarget as T;
-    let used = |what: &str, room: Use| {
-        format!("{what} {} full ({})", whole_percent(room.share()), binary(room.bytes))
+    let used = |what: &str, usage: Usage| {
+        format!("{what} {} full ({})", whole_percent(usage.share()), binary(usage.bytes))
     };
     Some(match &target.value {
         T::Crypt(crypt) => {
@@ -124,32 +124,29 @@ fn target(target: &Fact<MapperTarget>) -> Option<String> {
                 (false, true) => "a workqueue for reads",
                 (false, false) => "workqueues for reads and writes",
             };
-            let discards = if crypt.discards { "passed on" } else { "kept back" };
+            let discards = if crypt.discards { "passed down" } else { "not passed down" };
             format!(
-                "{} by sectors of {}, {queued}, discards {discards}",
+                "{}, {} sectors, {queued}, discards {discards}",
                 clean(&crypt.cipher),
                 binary(crypt.sector_bytes)
             )
         }
         T::ThinPool(pool) => format!(
-            "thin pool, {}, {}, chunks of {}, mode {}",
+            "thin pool, {}, {}, {} chunks, mode {}",
             used("data", pool.data),
             used("metadata", pool.metadata),
             binary(pool.chunk_bytes),
             clean(&pool.mode)
         ),
         T::Thin { mapped_bytes } => format!("thin, {} mapped", binary(*mapped_bytes)),
-        T::Snapshot(snapshot) => match snapshot.copies {
-            Some(room) => format!("snapshot, {}", used("copies", room)),
-            None => "snapshot, lost".to_owned(),
-        },
+        T::Snapshot(snapshot) => format!("snapshot, {}", used("copies", snapshot.copies)),
         T::SnapshotOrigin { snapshots } => format!("snapshots: {snapshots}"),
         T::Cache(cache) => {
             let reads = cache.read_hits.saturating_add(cache.read_misses);
             let hits = whole_percent(cache.read_hits as f64 / reads.max(1) as f64);
-            let (mode, room) = (clean(&cache.mode), used("cache", cache.data));
+            let (mode, usage) = (clean(&cache.mode), used("cache", cache.data));
             format!(
-                "{mode}, {room}, {hits} of {reads} reads hit, {} dirty",
+                "{mode}, {usage}, {hits} of {reads} reads hit, {} dirty",
                 binary(cache.dirty_bytes)
             )
         }
@@ -164,8 +161,9 @@ fn target(target: &Fact<MapperTarget>) -> Option<String> {
             clean(&raid.action)
         ),
         T::Striped { disks, chunk_bytes } => {
-            format!("striped over {disks} by {}", binary(*chunk_bytes))
+            format!("striped over {disks} disks, {} chunks", binary(*chunk_bytes))
         }
+        T::Failed { name } => format!("{}, failed", clean(name)),
         T::Other { .. } => return None,
     })
 }

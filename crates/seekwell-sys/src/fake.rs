@@ -4,7 +4,8 @@
 //! that fail and files that lie can all be had in a test. It holds no behaviour of its own beyond
 //! a file tree's.
 
-use crate::tree::{Node, Tree, view_of_its_tree};
+use crate::tree::{Node, Tree};
+use crate::view::{View, ViewError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -85,7 +86,13 @@ impl Fake {
     }
 }
 
-view_of_its_tree!(Fake);
+impl View for Fake {
+    fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {
+        self.tree.read(path)
+    }
+
+    crate::forward_view!(tree);
+}
 
 #[cfg(test)]
 mod tests {

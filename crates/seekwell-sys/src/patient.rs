@@ -131,18 +131,8 @@ mod tests {
             }
             self.0.read(path)
         }
-        fn list(&self, path: &Path) -> Result<Vec<String>, ViewError> {
-            self.0.list(path)
-        }
-        fn link(&self, path: &Path) -> Result<PathBuf, ViewError> {
-            self.0.link(path)
-        }
-        fn canonical(&self, path: &Path) -> Result<PathBuf, ViewError> {
-            self.0.canonical(path)
-        }
-        fn exists(&self, path: &Path) -> bool {
-            self.0.exists(path)
-        }
+
+        crate::forward_view!(0);
     }
 
     #[test]

@@ -18,7 +18,8 @@
 use crate::entry;
 use crate::filler::{Filler, LISTING, LSPCI, SECTIONS, SnapshotError, bytes, malformed};
 use crate::kmsg::KMSG;
-use crate::tree::{Node, Tree, view_of_its_tree};
+use crate::tree::{Node, Tree};
+use crate::view::{View, ViewError};
 use std::path::{Path, PathBuf};
 
 /// A listing in a folder that has no other: attributes by the paths of their classes alone, with a
@@ -190,7 +191,13 @@ fn text(folder: &Path, name: &str) -> Result<Option<String>, SnapshotError> {
     Ok(bytes(&folder.join(name))?.map(lossy))
 }
 
-view_of_its_tree!(Snapshot);
+impl View for Snapshot {
+    fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {
+        self.tree.read(path)
+    }
+
+    crate::forward_view!(tree);
+}
 
 #[cfg(test)]
 mod tests {

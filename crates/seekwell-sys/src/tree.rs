@@ -132,39 +132,31 @@ fn clean(path: &Path) -> PathBuf {
     clean
 }
 
-/// Makes a type with a field `tree` answer as that tree does.
-macro_rules! view_of_its_tree {
-    ($type:ty) => {
-        impl $crate::View for $type {
-            fn read(&self, path: &std::path::Path) -> Result<Vec<u8>, $crate::ViewError> {
-                self.tree.read(path)
-            }
+/// Within an `impl View`: every method except [`View::read`](crate::View::read) answers as the
+/// given field does.
+#[macro_export]
+macro_rules! forward_view {
+    ($field:tt) => {
+        fn list(&self, path: &std::path::Path) -> Result<Vec<String>, $crate::ViewError> {
+            $crate::View::list(&self.$field, path)
+        }
 
-            fn list(&self, path: &std::path::Path) -> Result<Vec<String>, $crate::ViewError> {
-                self.tree.list(path)
-            }
+        fn link(&self, path: &std::path::Path) -> Result<std::path::PathBuf, $crate::ViewError> {
+            $crate::View::link(&self.$field, path)
+        }
 
-            fn link(
-                &self,
-                path: &std::path::Path,
-            ) -> Result<std::path::PathBuf, $crate::ViewError> {
-                self.tree.link(path)
-            }
+        fn canonical(
+            &self,
+            path: &std::path::Path,
+        ) -> Result<std::path::PathBuf, $crate::ViewError> {
+            $crate::View::canonical(&self.$field, path)
+        }
 
-            fn canonical(
-                &self,
-                path: &std::path::Path,
-            ) -> Result<std::path::PathBuf, $crate::ViewError> {
-                self.tree.canonical(path)
-            }
-
-            fn exists(&self, path: &std::path::Path) -> bool {
-                self.tree.exists(path)
-            }
+        fn exists(&self, path: &std::path::Path) -> bool {
+            $crate::View::exists(&self.$field, path)
         }
     };
 }
-pub(crate) use view_of_its_tree;
 
 impl View for Tree {
     fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {

@@ -9,24 +9,23 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-BCACHE-001",
         about: "the device has no working cache",
-        means: "bcache runs without its cache device, or with a cache that does not fit it.",
+        means: "bcache runs without its cache device, or with one that does not match.",
         known: "bcache/state is no cache or inconsistent, or cache_mode is none.",
-        why: "Everything has the rate of the slow disk below. Data that was only in the cache is \
-              not there.",
+        why: "Everything runs at the rate of the slow disk below. Data that was only in the cache \
+              is missing.",
         fix: "attach the cache again: write its set's UUID to bcache/attach; cat bcache/state",
         tune: None,
         check: Check::Bcache(uncached),
     },
     Rule {
         id: "SW-BCACHE-002",
-        about: "most requests go past the cache",
-        means: "bcache took most requests for parts of sequential streams, or its cache device for \
-                congested.",
-        known: "Of at least 10,000 requests in stats_total over half are counted as bypassed.",
-        why: "They have the rate of the slow disk. A sequential benchmark is bypassed by design: \
-              its figure is the slow disk's and not the cache's.",
-        fix: "echo 0 into bcache/sequential_cutoff (nothing is bypassed for its length), and 0 \
-              into the cache set's congested_read_threshold_us and congested_write_threshold_us",
+        about: "most requests bypass the cache",
+        means: "bcache treated most requests as sequential, or its cache device as congested.",
+        known: "Over half of at least 10,000 requests in stats_total are counted as bypassed.",
+        why: "They run at the rate of the slow disk. A sequential benchmark is bypassed by design: \
+              its figure is the slow disk's, not the cache's.",
+        fix: "write 0 to bcache/sequential_cutoff to cache sequential requests too, and to the \
+              cache set's congested_read_threshold_us and congested_write_threshold_us",
         tune: None,
         check: Check::Bcache(bypassed),
     },
@@ -41,7 +40,7 @@ fn uncached(_: &Device, bcache: &BcacheFacts) -> Option<Found> {
     }
     let words = state.map_or("its cache is off", |s| match s.value.as_str() {
         "no cache" => "it has no cache",
-        _ => "its cache does not fit it",
+        _ => "its cache does not match it",
     });
     let found = match state.is_some_and(|s| s.value == "inconsistent") {
         true => Found::error(words),
@@ -59,7 +58,7 @@ fn bypassed(_: &Device, bcache: &BcacheFacts) -> Option<Found> {
         return None;
     }
     let share = percent(past.value as f64 / all as f64);
-    let found = Found::info(format!("{share} of the requests go past the cache"))
+    let found = Found::info(format!("{share} of requests bypass the cache"))
         .seen(format!("bypassed: {} of {all} requests", past.value), &past.from);
     let cutoff = bcache.sequential_cutoff_bytes.as_ref();
     Some(match cutoff {

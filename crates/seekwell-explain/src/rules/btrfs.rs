@@ -9,8 +9,8 @@ pub(super) const RULES: &[Rule] = &[
         about: "a device of the file system is missing",
         means: "btrfs was mounted without one of its devices.",
         known: "devinfo/*/missing is 1.",
-        why: "The next failure loses data, and what is on the missing device is rebuilt for every \
-              read from the others.",
+        why: "The next failure loses data, and every read of the missing device is reconstructed \
+              from the others.",
         fix: "sudo btrfs device usage on the mount point; then btrfs replace or btrfs device \
               remove missing",
         tune: None,
@@ -18,10 +18,10 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-BTRFS-002",
-        about: "the file system counted errors of its devices",
-        means: "Reads, writes or flushes failed, or blocks did not have their checksum.",
-        known: "devinfo/*/error_stats is not all 0. It is kept until it is reset, so it may be \
-                old.",
+        about: "the file system counted device errors",
+        means: "Reads, writes or flushes failed, or checksums did not match.",
+        known: "A counter in devinfo/*/error_stats is not 0. Counters last until they are reset, \
+                so the errors may be old.",
         why: "A device, its cable or memory is failing; without a second copy data is lost.",
         fix: "sudo btrfs scrub start -B on the mount point, look at the disk (smartctl), then \
               sudo btrfs device stats --reset",
@@ -30,18 +30,18 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-BTRFS-003",
-        about: "the file system is being rebuilt or rearranged",
-        means: "A balance, a device replacement or a resize runs.",
+        about: "the file system is running a maintenance operation",
+        means: "A balance, a device replacement or a resize is running.",
         known: "exclusive_operation is not none.",
-        why: "It reads and writes data in bulk: everything measured beside it is lower.",
+        why: "It reads and writes in bulk, so anything measured meanwhile is slower.",
         fix: "wait for it, or sudo btrfs balance pause on the mount point",
         tune: None,
         check: Check::Facts(rearranged),
     },
     Rule {
         id: "SW-BTRFS-004",
-        about: "metadata is kept with parity",
-        means: "The profile of the metadata is RAID 5 or 6.",
+        about: "metadata is stored with parity",
+        means: "The metadata profile is RAID 5 or 6.",
         known: "allocation/metadata has the folder raid5 or raid6.",
         why: "btrfs does not close the write hole of its parity profiles: after a crash or power \
               loss metadata can be lost for good. Small writes also read the rest of their stripe \
@@ -80,14 +80,14 @@ fn missing(input: &Observed<'_>) -> Vec<Found> {
 fn errors(input: &Observed<'_>) -> Vec<Found> {
     each(input, |fs| {
         let errors = fs.errors.as_ref().filter(|n| n.value > 0)?;
-        Some(Found::error("btrfs counted errors of its devices").fact("errors", errors))
+        Some(Found::error("btrfs counted device errors").fact("errors", errors))
     })
 }
 
 fn rearranged(input: &Observed<'_>) -> Vec<Found> {
     each(input, |fs| {
         let operation = fs.operation.as_ref().filter(|o| o.value != "none")?;
-        let title = format!("btrfs runs a {}", operation.value);
+        let title = format!("btrfs is running: {}", operation.value);
         Some(Found::warning(title).fact("operation", operation))
     })
 }
@@ -96,7 +96,7 @@ fn parity(input: &Observed<'_>) -> Vec<Found> {
     each(input, |fs| {
         let has_parity = |p: &str| p.split('+').any(|one| ["raid5", "raid6"].contains(&one));
         let profile = fs.metadata_profile.as_ref().filter(|p| has_parity(&p.value))?;
-        Some(Found::warning("btrfs keeps its metadata with parity").fact("metadata", profile))
+        Some(Found::warning("btrfs stores its metadata with parity").fact("metadata", profile))
     })
 }
 

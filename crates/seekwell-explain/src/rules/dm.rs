@@ -3,7 +3,7 @@
 use crate::look::text;
 use crate::words::{bytes, evidence, fact_bytes, percent};
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::facts::{MapperTarget, Use};
+use seekwell_inspect::facts::{MapperTarget, SnapshotTarget, Usage};
 use seekwell_inspect::{Device, DeviceKind, Fact, Severity};
 
 /// A pool or snapshot filled beyond this will not last long.
@@ -45,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-DM-004",
         about: "dm-crypt hands requests on flash to its workqueues",
-        means: "Every read or write waits for a kernel worker before or after it is encrypted.",
+        means: "A kernel worker encrypts every write and decrypts every read.",
         known: "The table of a crypt target on a disk that does not rotate lacks no_read_workqueue \
                 or no_write_workqueue.",
         why: "The workers were made for slow ciphers and rotating disks. With AES in the processor \
@@ -58,22 +58,23 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-DM-005",
-        about: "dm-crypt encrypts 512 bytes at a time on a disk of 4 KiB sectors",
-        means: "The cipher is started eight times for each 4 KiB.",
+        about: "dm-crypt uses 512-byte sectors on a disk with 4 KiB sectors",
+        means: "Each 4 KiB block is encrypted in eight separate operations.",
         known: "sector_size of a crypt target is 512 and the physical sector below is 4096 bytes.",
-        why: "With larger sectors the cipher runs longer pieces, which costs less CPU for each \
-              byte, and a write never covers a part of a physical sector.",
+        why: "Larger encryption sectors cost less CPU per byte, and a write never covers only part \
+              of a physical sector.",
         fix: "sudo cryptsetup reencrypt --sector-size 4096 on the LUKS2 device, after a backup",
         tune: None,
         check: Check::Mapped(small_sectors),
     },
     Rule {
         id: "SW-DM-006",
-        about: "dm-crypt does not pass discards on to flash",
-        means: "The SSD never learns which blocks the file system has freed.",
+        about: "dm-crypt does not pass discards to flash",
+        means: "The SSD is not told which blocks the file system has freed.",
         known: "A crypt target lacks allow_discards, and the disk below takes discards.",
-        why: "A drive that believes itself full collects garbage with less spare room: sustained \
-              writes are slower and wear more. Passing discards on shows which blocks are free.",
+        why: "An SSD that never learns which blocks are free has less spare area for garbage \
+              collection: sustained writes are slower and wear it more. Passing discards reveals \
+              which blocks are free.",
         fix: "sudo cryptsetup refresh --allow-discards NAME (with --persistent it stays), then \
               sudo fstrim on the file system, if free space need not be secret",
         tune: None,
@@ -82,7 +83,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-DM-007",
         about: "a thin pool has nearly run out of space",
-        means: "The pool has little room left for data or for its metadata.",
+        means: "The pool has little space left for data or metadata.",
         known: "The pool's status: over 85 % of data or metadata used, or a mode other than rw.",
         why: "A full pool stops or fails the writes of all its volumes at once; full metadata can \
               need a repair.",
@@ -93,11 +94,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-DM-008",
         about: "a thin pool zeroes large chunks",
-        means: "Each first write to a chunk writes the whole chunk with zeroes first.",
+        means: "The first write to a chunk fills the whole chunk with zeros first.",
         known: "Zeroing is on and a chunk is 512 KiB or larger.",
-        why: "A 4 KiB write into new space becomes a write of the whole chunk.",
-        fix: "sudo lvchange --zero n on the pool, where its users trust each other: new blocks \
-              then show what was on the disk before",
+        why: "A 4 KiB write to unallocated space becomes a write of the whole chunk.",
+        fix: "sudo lvchange --zero n on the pool, if its users trust each other: a new block then \
+              shows whatever was on the disk before",
         tune: None,
         check: Check::Mapped(zeroed_chunks),
     },
@@ -106,9 +107,9 @@ pub(super) const RULES: &[Rule] = &[
         about: "a volume has copy-on-write snapshots",
         means: "The first write to each chunk copies it to every snapshot.",
         known: "The volume is a snapshot-origin, or is itself a snapshot.",
-        why: "Each such write becomes a read and a write, and an update of the snapshot's \
-              metadata, for each snapshot: one halves the rate of writes, several more than that. \
-              Thin snapshots share chunks and do not.",
+        why: "For each snapshot, such a write becomes a read, two writes and a metadata update: \
+              one snapshot halves the write rate, and each further one costs more. Thin snapshots \
+              share chunks and do not.",
         fix: "sudo lvremove snapshots that are no longer needed, or use a thin pool",
         tune: None,
         check: Check::Mapped(snapshots),
@@ -116,9 +117,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-DM-010",
         about: "a snapshot is lost or nearly full",
-        means: "A snapshot has little or no room left for copies.",
+        means: "A snapshot has little or no space left for copies.",
         known: "The snapshot's status: over 85 % used, or Invalid.",
-        why: "A full snapshot is lost as a whole.",
+        why: "A snapshot that runs full is dropped completely.",
         fix: "sudo lvextend the snapshot, or lvremove it",
         tune: None,
         check: Check::Mapped(full_snapshot),
@@ -137,12 +138,12 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-DM-012",
-        about: "a cache serves few of the reads",
+        about: "a cache serves few reads",
         means: "Most reads miss the cache and go to the slow disk.",
         known: "Under half of at least 100,000 reads since it was set up were hits.",
-        why: "The volume then has the rate of the disk below it, and blocks that are moved into \
-              the cache and out again load both.",
-        fix: "give it more room than the data in use, or measure without it: sudo lvconvert \
+        why: "The volume runs at the rate of the disk below it, and promoting and demoting blocks \
+              loads both disks.",
+        fix: "make the cache larger than the working set, or measure without it: sudo lvconvert \
               --splitcache",
         tune: None,
         check: Check::Mapped(cold_cache),
@@ -162,10 +163,10 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-DM-014",
         about: "dm-integrity writes everything twice",
-        means: "Every write goes to a journal before it goes to its place.",
+        means: "Every write goes to a journal first and then to its final place.",
         known: "The integrity target is in mode J.",
-        why: "Writes have at most half of the disk's rate. A bitmap costs less, and gives up the \
-              protection of what was being written at a crash.",
+        why: "Writes run at half the disk's rate at most. A bitmap costs less, but does not \
+              protect what was being written at a crash.",
         fix: "integritysetup open --integrity-bitmap-mode on the device, where that is enough",
         tune: None,
         check: Check::Mapped(journalled),
@@ -230,7 +231,7 @@ fn small_sectors(d: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
     let MapperTarget::Crypt(crypt) = &target.value else { return None };
     let below = d.below.first()?.queue.physical_block_bytes.as_ref()?;
     (crypt.sector_bytes == 512 && below.value >= 4096).then(|| {
-        Found::info("512 bytes are encrypted at a time")
+        Found::info("dm-crypt uses 512-byte sectors")
             .seen("sector_size: 512", &target.from)
             .evidence([fact_bytes("physical sector below", below)])
     })
@@ -249,23 +250,33 @@ fn no_discards(d: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
     })
 }
 
-fn used(what: &str, room: Use) -> String {
-    format!("{what}: {} of {} used", percent(room.share()), bytes(room.bytes))
+fn used(what: &str, usage: Usage) -> String {
+    format!("{what}: {} of {} used", percent(usage.share()), bytes(usage.bytes))
+}
+
+/// What is found of a target of one of these kinds that failed.
+fn failed(target: &Fact<MapperTarget>, kinds: &[&str], title: &str) -> Option<Found> {
+    let MapperTarget::Failed { name } = &target.value else { return None };
+    let is_one = kinds.contains(&name.as_str());
+    is_one.then(|| Found::error(title).seen("its status says that it failed", &target.from))
 }
 
 fn full_pool(_: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
-    let MapperTarget::ThinPool(pool) = &target.value else { return None };
-    let works = pool.mode == "rw" && !pool.needs_check;
-    let rooms = [("data", pool.data), ("metadata", pool.metadata)];
-    let fullest = rooms.into_iter().max_by(|a, b| a.1.share().total_cmp(&b.1.share()))?;
-    if works && fullest.1.share() <= NEARLY_FULL {
-        return None;
-    }
-    let (severity, title) = match works {
-        true => (Severity::Warning, format!("the pool's {} is nearly full", fullest.0)),
-        false => (Severity::Error, format!("the pool is in mode {}", pool.mode)),
+    let MapperTarget::ThinPool(pool) = &target.value else {
+        return failed(target, &["thin-pool"], "the pool has failed");
     };
-    let seen = rooms.map(|(what, room)| evidence(used(what, room), &target.from));
+    let uses = [("data", pool.data), ("metadata", pool.metadata)];
+    let fullest = uses.into_iter().max_by(|a, b| a.1.share().total_cmp(&b.1.share()))?;
+    let (severity, title) = if pool.mode != "rw" {
+        (Severity::Error, format!("the pool is in mode {}", pool.mode))
+    } else if pool.needs_check {
+        (Severity::Error, "the pool's metadata must be checked".to_owned())
+    } else if fullest.1.share() > NEARLY_FULL {
+        (Severity::Warning, format!("the pool's {} is nearly full", fullest.0))
+    } else {
+        return None;
+    };
+    let seen = uses.map(|(what, usage)| evidence(used(what, usage), &target.from));
     Some(Found::new(severity, title).evidence(seen))
 }
 
@@ -273,7 +284,7 @@ fn zeroed_chunks(_: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
     let MapperTarget::ThinPool(pool) = &target.value else { return None };
     (pool.zeroes_chunks && pool.chunk_bytes >= 512 << 10).then(|| {
         let chunk = bytes(pool.chunk_bytes);
-        Found::info(format!("new chunks of {chunk} are filled with zeroes"))
+        Found::info(format!("each new chunk of {chunk} is zeroed"))
             .seen(format!("chunk {chunk}, zeroing on"), &target.from)
     })
 }
@@ -281,11 +292,11 @@ fn zeroed_chunks(_: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
 fn snapshots(_: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
     match target.value {
         MapperTarget::SnapshotOrigin { snapshots } => Some(
-            Found::warning("each first write to a chunk copies it")
+            Found::warning("the first write to each chunk copies it to the snapshots")
                 .seen(format!("snapshots: {snapshots}"), &target.from),
         ),
         MapperTarget::Snapshot(_) => Some(
-            Found::info("it is a snapshot: each first write to a chunk copies it")
+            Found::info("it is a snapshot: the first write to each chunk copies it")
                 .seen("the target is a snapshot", &target.from),
         ),
         _ => None,
@@ -293,24 +304,20 @@ fn snapshots(_: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
 }
 
 fn full_snapshot(_: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
-    let MapperTarget::Snapshot(snapshot) = &target.value else { return None };
-    let Some(room) = snapshot.copies else {
-        return Some(
-            Found::error("the snapshot is lost").seen("its status shows no room", &target.from),
-        );
+    let MapperTarget::Snapshot(SnapshotTarget { copies, .. }) = target.value else {
+        return failed(target, &["snapshot", "snapshot-merge"], "the snapshot is lost");
     };
-    (room.share() > NEARLY_FULL).then(|| {
-        Found::warning("the snapshot is nearly full").seen(used("copies", room), &target.from)
+    (copies.share() > NEARLY_FULL).then(|| {
+        Found::warning("the snapshot is nearly full").seen(used("copies", copies), &target.from)
     })
 }
 
 fn failed_cache(_: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
     let state = match &target.value {
-        MapperTarget::Cache(c) if ["fail", "error"].contains(&c.mode.as_str()) => "failed",
         MapperTarget::Cache(c) if c.needs_check => "its metadata must be checked",
         MapperTarget::Cache(c) if c.read_only => "its metadata is read-only",
         MapperTarget::Writecache { failed: true, .. } => "stopped after an error",
-        _ => return None,
+        _ => return failed(target, &["cache", "writecache"], "the cache has failed"),
     };
     Some(Found::error(format!("the cache: {state}")).seen(format!("cache: {state}"), &target.from))
 }
@@ -320,7 +327,7 @@ fn cold_cache(_: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
     let reads = cache.read_hits.saturating_add(cache.read_misses);
     (reads >= ENOUGH_REQUESTS && cache.read_hits < reads / 2).then(|| {
         let hits = percent(cache.read_hits as f64 / reads as f64);
-        Found::info(format!("{hits} of the reads are in the cache"))
+        Found::info(format!("only {hits} of reads hit the cache"))
             .seen(format!("{} of {reads} reads hit", cache.read_hits), &target.from)
             .seen(used("cache", cache.data), &target.from)
     })
@@ -347,15 +354,15 @@ fn journalled(_: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
 pub(crate) mod cases {
     use crate::testing::machine::{Case, Machine, encrypted, fact, fires, mapper, quiet};
     use seekwell_inspect::facts::{
-        CacheTarget, MapperTarget as T, RaidTarget, SnapshotTarget, ThinPool, Use,
+        CacheTarget, MapperTarget as T, RaidTarget, SnapshotTarget, ThinPool, Usage,
     };
 
-    fn room(used_bytes: u64) -> Use {
-        Use { used_bytes, bytes: 1000 }
+    fn usage(used_bytes: u64) -> Usage {
+        Usage { used_bytes, bytes: 1000 }
     }
 
     fn pool(data: u64, chunk_bytes: u64, mode: &str) -> T {
-        let (data, metadata) = (room(data), room(100));
+        let (data, metadata) = (usage(data), usage(100));
         let mode = mode.to_owned();
         let (zeroes_chunks, needs_check) = (true, false);
         T::ThinPool(ThinPool { data, metadata, chunk_bytes, zeroes_chunks, mode, needs_check })
@@ -371,8 +378,12 @@ pub(crate) mod cases {
         T::Raid(RaidTarget { level, health: health.to_owned(), action: action.to_owned() })
     }
 
-    fn snapshot(copies: Option<u64>) -> T {
-        T::Snapshot(SnapshotTarget { copies: copies.map(room), chunk_bytes: 4096 })
+    fn snapshot(used_bytes: u64) -> T {
+        T::Snapshot(SnapshotTarget { copies: usage(used_bytes), chunk_bytes: 4096 })
+    }
+
+    fn failed(name: &str) -> T {
+        T::Failed { name: name.to_owned() }
     }
 
     /// Of the targets above a disk.
@@ -384,15 +395,16 @@ pub(crate) mod cases {
         vec![
             case(true, "SW-DM-007", pool(900, 65536, "rw")).warning(),
             case(true, "SW-DM-007", pool(1000, 65536, "out_of_data_space")).error(),
+            case(true, "SW-DM-007", failed("thin-pool")).error(),
             case(false, "SW-DM-007", pool(850, 65536, "rw")),
             case(true, "SW-DM-008", pool(1, 1 << 20, "rw")).info(),
             case(false, "SW-DM-008", pool(1, 65536, "rw")),
             case(true, "SW-DM-009", T::SnapshotOrigin { snapshots: 1 }).warning(),
             case(false, "SW-DM-009", T::Thin { mapped_bytes: 4096 }),
-            case(true, "SW-DM-010", snapshot(Some(900))).warning(),
-            case(true, "SW-DM-010", snapshot(None)).error(),
-            case(false, "SW-DM-010", snapshot(Some(500))),
-            case(true, "SW-DM-011", cache("fail", 0, 0)).error(),
+            case(true, "SW-DM-010", snapshot(900)).warning(),
+            case(true, "SW-DM-010", failed("snapshot")).error(),
+            case(false, "SW-DM-010", snapshot(500)),
+            case(true, "SW-DM-011", failed("cache")).error(),
             case(true, "SW-DM-011", T::Writecache { failed: true, block_bytes: 4096 }).error(),
             case(false, "SW-DM-011", cache("writeback", 0, 0)),
             case(true, "SW-DM-012", cache("writeback", 20_000, 180_000)).info(),

@@ -2,7 +2,7 @@
 
 use crate::look::filesystems;
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::facts::Ext4Facts;
+use seekwell_inspect::facts::{BlockGroups, Ext4Facts};
 use seekwell_inspect::{Filesystem, Severity};
 
 pub(super) const RULES: &[Rule] = &[
@@ -143,14 +143,13 @@ pub(super) const RULES: &[Rule] = &[
         id: "SW-FS-013",
         about: "ext4 is still initialising its inode tables",
         means: "mkfs left zeroing the inode tables to the kernel, which does it in the background \
-                after the file system is mounted.",
-        known: "Group descriptors of a file system mounted read-write lack the flag that their \
-                inode table was zeroed, and noinit_itable is not in force. The kernel has them in \
-                memory.",
-        why: "The kernel thread ext4lazyinit writes beside everything else, on large disks for \
-              hours: a new file system is measured slower than it will be.",
-        fix: "wait for it before you measure, remount with init_itable=0 so that it does not pause \
-              in between, or format with mkfs.ext4 -E lazy_itable_init=0,lazy_journal_init=0",
+                once the file system is mounted.",
+        known: "On a file system mounted read-write without noinit_itable, group descriptors lack \
+                the flag for a zeroed inode table. (The kernel holds them in memory.)",
+        why: "The kernel thread ext4lazyinit competes with all other I/O, on large disks for \
+              hours: a new file system measures slower than it will be.",
+        fix: "wait before you measure, remount with init_itable=0 so that it does not pause, or \
+              format with mkfs.ext4 -E lazy_itable_init=0,lazy_journal_init=0",
         tune: None,
         check: Check::Facts(initialising),
     },
@@ -281,12 +280,12 @@ fn each_ext4(input: &Observed<'_>, rule: impl Fn(&Ext4Facts) -> Option<Found>) -
 
 fn initialising(input: &Observed<'_>) -> Vec<Found> {
     each_ext4(input, |fs| {
-        let groups = fs.uninitialised_groups.as_ref().filter(|g| g.value.0 > 0)?;
-        let (left, all) = groups.value;
+        let groups = fs.block_groups.as_ref().filter(|g| g.value.uninitialised > 0)?;
+        let BlockGroups { total, uninitialised } = groups.value;
         let title = format!("{}: ext4 is still initialising its inode tables", fs.device);
         Some(
             Found::warning(title)
-                .seen(format!("inode tables to do: {left} of {all}"), &groups.from),
+                .seen(format!("{uninitialised} of {total} are left"), &groups.from),
         )
     })
 }
@@ -326,7 +325,7 @@ fn made_read_only(input: &Observed<'_>) -> Vec<Found> {
 pub(crate) mod cases {
     use crate::testing::machine::{Case, Machine, fact, fires, quiet, sata_hdd, sata_ssd};
     use seekwell_inspect::Fact;
-    use seekwell_inspect::facts::Ext4Facts;
+    use seekwell_inspect::facts::{BlockGroups, Ext4Facts};
 
     fn option(word: &'static str) -> impl Fn(&mut Machine) {
         move |m| m.option(word)
@@ -356,8 +355,9 @@ pub(crate) mod cases {
         }
     }
 
-    fn to_do(groups: u64) -> impl Fn(&mut Machine) {
-        move |m| m.detail().ext4[0].uninitialised_groups = fact((groups, 1024), "ext4-tables")
+    fn groups(uninitialised: u64) -> impl Fn(&mut Machine) {
+        let groups = BlockGroups { total: 1024, uninitialised };
+        move |m| m.detail().ext4[0].block_groups = fact(groups, "ext4-groups")
     }
 
     pub(crate) fn all() -> Vec<Case> {
@@ -393,8 +393,8 @@ pub(crate) mod cases {
             fires("SW-FS-012", sata_hdd, remembers(0, true, true)).error(),
             quiet("SW-FS-012", sata_hdd, remembers(0, false, true)),
             quiet("SW-FS-012", sata_hdd, remembers(0, true, false)),
-            fires("SW-FS-013", sata_hdd, remembers(0, false, true)).and(to_do(900)).warning(),
-            quiet("SW-FS-013", sata_hdd, remembers(0, false, true)).and(to_do(0)),
+            fires("SW-FS-013", sata_hdd, remembers(0, false, true)).and(groups(900)).warning(),
+            quiet("SW-FS-013", sata_hdd, remembers(0, false, true)).and(groups(0)),
         ]
     }
 }

@@ -5,40 +5,39 @@ use crate::words::bytes;
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Filesystem, Severity};
 
-/// Client and server agree on 1 MiB where nobody sets a size. This much takes 52 µs at 10 Gbit/s,
-/// no more than a usual round trip: the wait for a smaller piece is longer than its transfer.
+/// The default is 1 MiB. 64 KiB take 52 µs at 10 Gbit/s, about one round trip: a smaller request
+/// waits longer than it transfers.
 const SMALL: u64 = 64 << 10;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-NET-001",
-        about: "NFS moves data in small pieces",
-        means: "A read or write request of NFS carries little data.",
-        known: "rsize or wsize is below 64 KiB. Client and server choose up to 1 MiB by \
-                themselves.",
-        why: "Every piece waits for the network once, so the rate of a single stream is the piece \
-              over the round trip.",
-        fix: "remove rsize and wsize from the mount options; where the server is the limit, raise \
+        about: "NFS transfers data in small requests",
+        means: "Each NFS read or write carries little data.",
+        known: "rsize or wsize is below 64 KiB. By default client and server agree on up to 1 MiB.",
+        why: "Every request waits for a network round trip, so a single stream is limited to the \
+              request size per round trip.",
+        fix: "remove rsize and wsize from the mount options; if the server sets the limit, raise \
               its max_block_size",
         tune: None,
         check: Check::Facts(small_pieces),
     },
     Rule {
         id: "SW-NET-002",
-        about: "a network file system caches nothing",
-        means: "Attributes, names or data are asked for over the network each time.",
-        known: "noac, actimeo=0 or lookupcache=none of NFS, cache=none of SMB is in force.",
+        about: "a network file system is mounted without caching",
+        means: "Attributes, names or data are fetched over the network each time.",
+        known: "An NFS mount has noac, actimeo=0 or lookupcache=none, or an SMB mount cache=none.",
         why: "Each open and stat costs a round trip, noac makes every write synchronous as well, \
-              and cache=none sends every small read.",
+              and with cache=none every small read goes to the server.",
         fix: "remove the option, unless several clients must see each other's changes at once",
         tune: None,
         check: Check::Facts(uncached),
     },
     Rule {
         id: "SW-NET-003",
-        about: "a network file system may lose writes when the server does not answer",
-        means: "NFS gives up after a time-out and reports an error instead of waiting.",
-        known: "The option soft is in force on a file system that is mounted read-write.",
+        about: "NFS may lose writes when the server does not answer",
+        means: "NFS gives up after a timeout and returns an error instead of waiting.",
+        known: "A file system mounted read-write has the option soft.",
         why: "A program that does not check its writes continues with data that never arrived.",
         fix: "mount with hard, which is the default, or softerr where programs check for errors",
         tune: None,
@@ -46,11 +45,11 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-NET-004",
-        about: "an old protocol of a network file system is in use",
-        means: "The mount speaks a version that its servers have long had better ones for.",
-        known: "vers=2 or proto=udp of NFS, vers=1.0 of SMB.",
-        why: "NFS version 2 writes synchronously and moves 8 KiB at a time, UDP loses whole \
-              requests to a single lost packet, SMB 1 sends small requests one by one.",
+        about: "a network file system uses an outdated protocol",
+        means: "The mount uses a protocol version that has long been superseded.",
+        known: "The mount options say vers=2 or proto=udp (NFS) or vers=1.0 (SMB).",
+        why: "NFS version 2 writes synchronously, 8 KiB at a time; over UDP one lost packet loses \
+              the whole request; SMB 1 sends small requests one at a time.",
         fix: "mount with vers=4.2 (NFS) or vers=3.1.1 (SMB) and proto=tcp",
         tune: None,
         check: Check::Facts(old_protocol),
@@ -85,24 +84,25 @@ fn small_pieces(input: &Observed<'_>) -> Vec<Found> {
         };
         let sizes = ["rsize", "wsize"].into_iter().filter_map(size);
         let (name, least) = sizes.min_by_key(|(_, size)| *size).filter(|(_, s)| *s < SMALL)?;
-        let title = format!("{}: NFS moves {} at a time", fs.mount_point.value, bytes(least));
+        let title =
+            format!("{}: NFS requests carry at most {}", fs.mount_point.value, bytes(least));
         Some(Found::warning(title).seen(format!("{name}={least}"), &fs.options.from))
     })
 }
 
 fn uncached(input: &Observed<'_>) -> Vec<Found> {
     let options = ["noac", "actimeo=0", "lookupcache=none", "cache=none"];
-    each(input, &ALL, |fs| found(fs, Severity::Warning, "nothing is cached here", &options))
+    each(input, &ALL, |fs| found(fs, Severity::Warning, "caching is off", &options))
 }
 
 fn soft(input: &Observed<'_>) -> Vec<Found> {
-    let words = "writes are given up when the server does not answer";
+    let words = "writes fail when the server does not answer in time";
     each(input, &NFS, |fs| found(fs, Severity::Warning, words, &["soft"]).filter(|_| !fs.read_only))
 }
 
 fn old_protocol(input: &Observed<'_>) -> Vec<Found> {
     let options = ["vers=2", "proto=udp", "vers=1.0"];
-    each(input, &ALL, |fs| found(fs, Severity::Warning, "an old protocol is in use", &options))
+    each(input, &ALL, |fs| found(fs, Severity::Warning, "an outdated protocol is in use", &options))
 }
 
 #[cfg(test)]

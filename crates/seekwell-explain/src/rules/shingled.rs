@@ -6,15 +6,15 @@ use seekwell_inspect::Device;
 pub(super) const RULES: &[Rule] = &[Rule {
     id: "SW-SMR-001",
     about: "a shingled disk manages its zones itself",
-    means: "Tracks overlap, so the drive rewrites a whole zone to change a part of it. It gathers \
-            writes in a cache until it has time for that.",
+    means: "Tracks overlap, so the drive must rewrite a whole zone to change part of it. It \
+            collects writes in a cache and rewrites zones when idle.",
     known: "Word 69 of IDENTIFY or the zoned field of VPD page B1h says so, or the maker lists the \
             model (Western Digital, Seagate and Toshiba published lists in 2020). A rotating disk \
-            that takes TRIM very probably is one: a conventional disk has no use for it.",
+            that supports TRIM is probably one: a conventional disk has no use for it.",
     why: "Once its cache is full, random writes fall to a few megabytes a second for minutes, and \
           a RAID rebuild or resilver can take days. A short benchmark sees only the cache.",
     fix: "use it for large sequential writes and reads; replace it in RAID, ZFS and under \
-          databases by a conventional (CMR) disk; where it takes TRIM, sudo fstrim regularly",
+          databases with a conventional (CMR) disk; if it supports TRIM, run sudo fstrim regularly",
     tune: None,
     check: Check::Device(shingled),
 }];
@@ -74,7 +74,7 @@ fn shingled(input: &Observed<'_>, d: &Device) -> Option<Found> {
     }
     let id = identify.filter(|id| id.value.trim && id.value.rotation_rpm.is_some_and(|n| n > 1))?;
     (!input.is_virtual(d)).then(|| {
-        Found::info("it is probably shingled: it rotates and takes TRIM")
+        Found::info("it is probably shingled: it rotates and supports TRIM")
             .seen("TRIM, and a rotation rate", &id.from)
     })
 }

@@ -1,7 +1,7 @@
 //! How a mounted btrfs lays its data out, and what it counted
 //! (`Documentation/ABI/testing/sysfs-fs-btrfs` and `fs/btrfs/sysfs.c` of the kernel).
 
-use super::Use;
+use super::Usage;
 use crate::model::Fact;
 use crate::mount::btrfs_folder;
 use crate::reader::{Reader, show};
@@ -22,8 +22,8 @@ pub struct BtrfsFacts {
     pub data_profile: Option<Fact<String>>,
     pub metadata_profile: Option<Fact<String>>,
     /// What of the space set aside for data is used.
-    pub data: Option<Fact<Use>>,
-    pub metadata: Option<Fact<Use>>,
+    pub data: Option<Fact<Usage>>,
+    pub metadata: Option<Fact<Usage>>,
     /// `none`, `balance`, `device replace`, `resize` …
     pub operation: Option<Fact<String>>,
     /// Devices that should be there and are not.
@@ -75,9 +75,9 @@ fn profile(r: &Reader<'_>, folder: &Path) -> Option<Fact<String>> {
     (!all.is_empty()).then(|| Fact::new(all, show(folder)))
 }
 
-fn used(r: &Reader<'_>, folder: &Path) -> Option<Fact<Use>> {
+fn used(r: &Reader<'_>, folder: &Path) -> Option<Fact<Usage>> {
     let number = |file: &str| Some(r.parsed::<u64>(&folder.join(file))?.value);
-    let room = Use { used_bytes: number("bytes_used")?, bytes: number("total_bytes")? };
+    let room = Usage { used_bytes: number("bytes_used")?, bytes: number("total_bytes")? };
     Some(Fact::new(room, show(&folder.join("bytes_used"))))
 }
 

@@ -31,10 +31,18 @@ pub struct Ext4Facts {
     /// When the last of them was, RFC 3339.
     pub last_error_at: Option<Fact<String>>,
     pub last_error_function: Option<Fact<String>>,
-    /// Block groups whose inode table the kernel has still to initialise, and all block groups;
-    /// absent where it is not going to (`noinit_itable`, mounted read-only).
+    /// Absent where the kernel will not initialise inode tables (`noinit_itable`, mounted
+    /// read-only).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub uninitialised_groups: Option<Fact<(u64, u64)>>,
+    pub block_groups: Option<Fact<BlockGroups>>,
+}
+
+/// The block groups of an ext4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockGroups {
+    pub total: u64,
+    /// Those whose inode table the kernel has yet to initialise.
+    pub uninitialised: u64,
 }
 
 /// Of the devices at these folders those that an ext4 is mounted from.
@@ -70,8 +78,8 @@ fn one(r: &mut Reader<'_>, dir: &Path, mounts: &[Mount]) -> Option<Ext4Facts> {
         first_error_at: time(r, &state.join("first_error_time")),
         last_error_at: time(r, &state.join("last_error_time")),
         last_error_function: r.optional(&state.join("last_error_func"), "where it met an error"),
-        uninitialised_groups: match read_only == Some("rw") && line(&is_lazy_off).is_none() {
-            true => uninitialised(r, device),
+        block_groups: match read_only == Some("rw") && line(&is_lazy_off).is_none() {
+            true => block_groups(r, device),
             false => None,
         },
     })
@@ -81,12 +89,12 @@ fn is_lazy_off(line: &str) -> Option<String> {
     (line == "noinit_itable").then(|| line.to_owned())
 }
 
-/// Asked of the kernel's own memory of the file system.
-fn uninitialised(r: &Reader<'_>, device: &str) -> Option<Fact<(u64, u64)>> {
-    let page = page(&device.replace('!', "/"), "ext4-tables");
+fn block_groups(r: &Reader<'_>, device: &str) -> Option<Fact<BlockGroups>> {
+    let page = page(&device.replace('!', "/"), "ext4-groups");
     let text = r.hint(&page)?;
-    let (groups, left) = text.split_once(' ')?;
-    Some(Fact::new((left.parse().ok()?, groups.parse().ok()?), show(&page)))
+    let (total, left) = text.split_once(' ')?;
+    let groups = BlockGroups { total: total.parse().ok()?, uninitialised: left.parse().ok()? };
+    Some(Fact::new(groups, show(&page)))
 }
 
 /// Seconds since 1970; 0 is never.

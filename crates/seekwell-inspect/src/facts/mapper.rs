@@ -28,13 +28,13 @@ pub struct MapperFacts {
 
 /// How much of something is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Use {
+pub struct Usage {
     pub used_bytes: u64,
     pub bytes: u64,
 }
 
-impl Use {
-    /// 0 to 1; 0 of nothing.
+impl Usage {
+    /// 0 to 1; 0 where there is no space at all.
     pub fn share(self) -> f64 {
         self.used_bytes as f64 / self.bytes.max(1) as f64
     }
@@ -70,7 +70,12 @@ pub enum MapperTarget {
         disks: u64,
         chunk_bytes: u64,
     },
-    /// One that only maps or that this program knows nothing of.
+    /// Its status says that it failed: no request is served from it any more.
+    Failed {
+        name: String,
+    },
+    /// A target that only maps, one this program does not know, or one whose status could not be
+    /// read.
     Other {
         name: String,
     },
@@ -81,7 +86,7 @@ pub enum MapperTarget {
 #[serde(default)]
 pub struct CryptTarget {
     pub cipher: String,
-    /// What is encrypted at a time.
+    /// The unit of encryption.
     pub sector_bytes: u64,
     /// Reads are decrypted where they complete, not handed to a worker.
     pub no_read_workqueue: bool,
@@ -96,12 +101,12 @@ pub struct CryptTarget {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ThinPool {
-    pub data: Use,
-    pub metadata: Use,
+    pub data: Usage,
+    pub metadata: Usage,
     pub chunk_bytes: u64,
     /// New chunks are filled with zeroes before they are used.
     pub zeroes_chunks: bool,
-    /// `rw`, `ro`, `out_of_data_space`, `fail`.
+    /// `rw`, `ro`, `out_of_data_space`.
     pub mode: String,
     pub needs_check: bool,
 }
@@ -109,9 +114,8 @@ pub struct ThinPool {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SnapshotTarget {
-    /// The room for copies; absent of one that is lost.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub copies: Option<Use>,
+    /// The space for copies.
+    pub copies: Usage,
     pub chunk_bytes: u64,
 }
 
@@ -119,10 +123,10 @@ pub struct SnapshotTarget {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CacheTarget {
-    /// `writeback`, `writethrough`, `passthrough`; `fail` of one that failed.
+    /// `writeback`, `writethrough`, `passthrough`.
     pub mode: String,
     pub policy: String,
-    pub data: Use,
+    pub data: Usage,
     pub dirty_bytes: u64,
     pub read_hits: u64,
     pub read_misses: u64,
@@ -139,7 +143,7 @@ pub struct CacheTarget {
 pub struct RaidTarget {
     /// `raid1`, `raid5_ls` …
     pub level: String,
-    /// A letter for each member: `A` in sync, `a` not yet, `D` failed, `-` missing.
+    /// One letter per member: `A` in sync, `a` not in sync, `D` failed, `-` missing.
     pub health: String,
     /// `idle`, `resync`, `recover`, `check`, `repair`, `reshape`, `frozen`.
     pub action: String,
@@ -161,8 +165,8 @@ pub(super) fn read(r: &mut Reader<'_>, dir: &Path) -> MapperFacts {
     let Some((table, from)) = ask("table") else { return facts };
     let (status, status_from) = ask("status").unwrap_or_default();
     for (line, status) in table.lines().zip(status.lines().chain(std::iter::repeat(""))) {
-        let of = |line| Parameters::of(line).unwrap_or_default();
-        let mut target = of(line).target(&of(status));
+        let Some(line) = Parameters::of(line) else { continue };
+        let mut target = line.target(&Parameters::of(status).unwrap_or_default());
         if let MapperTarget::SnapshotOrigin { snapshots } = &mut target {
             *snapshots = holders_below(r, dir).saturating_sub(1);
         }
@@ -182,7 +186,7 @@ fn holders_below(r: &Reader<'_>, dir: &Path) -> u64 {
     each.max().unwrap_or(0) as u64
 }
 
-/// Whether what matters of a target stands in its status.
+/// Whether a target's facts come from its status rather than its table.
 const fn has_status(target: &MapperTarget) -> bool {
     use MapperTarget as T;
     matches!(
@@ -193,6 +197,7 @@ const fn has_status(target: &MapperTarget) -> bool {
             | T::Cache(_)
             | T::Writecache { .. }
             | T::Raid(_)
+            | T::Failed { .. }
     )
 }
 
@@ -209,118 +214,128 @@ impl<'t> Parameters<'t> {
         Some(Self { kind: words.next()?, words: words.collect() })
     }
 
-    fn word(&self, at: usize) -> &'t str {
-        self.words.get(at).copied().unwrap_or_default()
+    fn word(&self, at: usize) -> Option<&'t str> {
+        self.words.get(at).copied()
     }
 
-    fn number(&self, at: usize) -> u64 {
-        self.word(at).parse().unwrap_or(0)
+    fn text(&self, at: usize) -> Option<String> {
+        self.word(at).map(clean)
     }
 
-    fn sectors(&self, at: usize) -> u64 {
-        self.number(at).saturating_mul(SECTOR)
+    fn number(&self, at: usize) -> Option<u64> {
+        self.word(at)?.parse().ok()
     }
 
-    /// `USED/ALL`, in units of so many bytes.
-    fn share(&self, at: usize, unit: u64) -> Option<Use> {
-        let (used, all) = self.word(at).split_once('/')?;
-        let bytes = |n: &str| Some(n.parse::<u64>().ok()?.saturating_mul(unit));
-        Some(Use { used_bytes: bytes(used)?, bytes: bytes(all)? })
+    fn sectors(&self, at: usize) -> Option<u64> {
+        self.number(at)?.checked_mul(SECTOR)
     }
 
-    /// A number and that many words, from `at` on; and where they end.
-    fn counted(&self, at: usize) -> (&[&'t str], usize) {
-        let count = usize::try_from(self.number(at)).unwrap_or(usize::MAX);
-        let begin = (at + 1).min(self.words.len());
-        let end = begin.saturating_add(count).min(self.words.len());
-        (&self.words[begin..end], end)
+    /// `USED/ALL`, in units of `unit` bytes.
+    fn usage(&self, at: usize, unit: u64) -> Option<Usage> {
+        let (used, all) = self.word(at)?.split_once('/')?;
+        let bytes = |n: &str| n.parse::<u64>().ok()?.checked_mul(unit);
+        Some(Usage { used_bytes: bytes(used)?, bytes: bytes(all)? })
+    }
+
+    /// The words of a list that begins with its length, and the position after it.
+    fn list(&self, at: usize) -> Option<(&[&'t str], usize)> {
+        let end = usize::try_from(self.number(at)?).ok()?.checked_add(at + 1)?;
+        Some((self.words.get(at + 1..end)?, end))
     }
 
     fn has(&self, word: &str) -> bool {
         self.words.contains(&word)
     }
 
+    /// Of a status: it has failed.
+    fn is_failed(&self) -> bool {
+        let first = self.words.first();
+        first.is_some_and(|w| ["Fail", "Error", "Invalid", "Overflow", "Merge"].contains(w))
+    }
+
     fn target(&self, status: &Self) -> MapperTarget {
+        let name = clean(self.kind);
+        if status.is_failed() {
+            return MapperTarget::Failed { name };
+        }
+        self.known(status).unwrap_or(MapperTarget::Other { name })
+    }
+
+    fn known(&self, status: &Self) -> Option<MapperTarget> {
         use MapperTarget as T;
-        let named = |name: &str| T::Other { name: clean(name) };
-        match self.kind {
-            "crypt" => T::Crypt(self.crypt()),
-            "thin-pool" => T::ThinPool(self.pool(status)),
-            "thin" => T::Thin { mapped_bytes: status.sectors(0) },
+        Some(match self.kind {
+            "crypt" => T::Crypt(self.crypt()?),
+            "thin-pool" => T::ThinPool(self.pool(status)?),
+            "thin" => T::Thin { mapped_bytes: status.sectors(0)? },
             "snapshot" | "snapshot-merge" => T::Snapshot(SnapshotTarget {
-                copies: status.share(0, SECTOR),
-                chunk_bytes: self.sectors(3),
+                copies: status.usage(0, SECTOR)?,
+                chunk_bytes: self.sectors(3)?,
             }),
             "snapshot-origin" => T::SnapshotOrigin { snapshots: 0 },
-            "cache" => T::Cache(self.cache(status)),
+            "cache" => T::Cache(self.cache(status)?),
             "writecache" => {
-                T::Writecache { failed: status.number(0) > 0, block_bytes: self.number(3) }
+                T::Writecache { failed: status.number(0)? > 0, block_bytes: self.number(3)? }
             }
-            "integrity" => T::Integrity { journal: self.word(3) == "J" },
+            "integrity" => T::Integrity { journal: self.word(3)? == "J" },
             "raid" => T::Raid(RaidTarget {
-                level: clean(self.word(0)),
-                health: clean(status.word(2)),
-                action: clean(status.word(4)),
+                level: self.text(0)?,
+                health: status.text(2)?,
+                action: status.text(4)?,
             }),
-            "striped" => T::Striped { disks: self.number(0), chunk_bytes: self.sectors(1) },
-            name => named(name),
-        }
+            "striped" => T::Striped { disks: self.number(0)?, chunk_bytes: self.sectors(1)? },
+            _ => return None,
+        })
     }
 
     /// `CIPHER KEY IV DEVICE OFFSET [COUNT OPTION …]`.
-    fn crypt(&self) -> CryptTarget {
-        let (options, _) = self.counted(5);
+    fn crypt(&self) -> Option<CryptTarget> {
+        let options = if self.words.len() > 5 { self.list(5)?.0 } else { &[] };
         let has = |option: &str| options.contains(&option);
-        let sector = options.iter().find_map(|o| o.strip_prefix("sector_size:")?.parse().ok());
-        CryptTarget {
-            cipher: clean(self.word(0)),
-            sector_bytes: sector.unwrap_or(SECTOR),
+        let sector = options.iter().find_map(|o| o.strip_prefix("sector_size:"));
+        Some(CryptTarget {
+            cipher: self.text(0)?,
+            sector_bytes: sector.map_or(Some(SECTOR), |size| size.parse().ok())?,
             no_read_workqueue: has("no_read_workqueue"),
             no_write_workqueue: has("no_write_workqueue"),
             same_cpu: has("same_cpu_crypt"),
             discards: has("allow_discards"),
-        }
+        })
     }
 
     /// Table `METADATA DATA CHUNK LOW [COUNT FEATURE …]`, status `TRANSACTION METADATA DATA ROOT
-    /// MODE …` or `Fail`.
-    fn pool(&self, status: &Self) -> ThinPool {
-        let chunk_bytes = self.sectors(2);
-        let mode = match status.word(4) {
-            "" => status.word(0).to_ascii_lowercase(),
-            mode => mode.to_owned(),
-        };
-        ThinPool {
-            data: status.share(2, chunk_bytes).unwrap_or_default(),
-            metadata: status.share(1, METADATA_BLOCK).unwrap_or_default(),
+    /// MODE …`.
+    fn pool(&self, status: &Self) -> Option<ThinPool> {
+        let chunk_bytes = self.sectors(2)?;
+        let features = if self.words.len() > 4 { self.list(4)?.0 } else { &[] };
+        Some(ThinPool {
+            data: status.usage(2, chunk_bytes)?,
+            metadata: status.usage(1, METADATA_BLOCK)?,
             chunk_bytes,
-            zeroes_chunks: !self.counted(4).0.contains(&"skip_block_zeroing"),
-            mode: clean(&mode),
+            zeroes_chunks: !features.contains(&"skip_block_zeroing"),
+            mode: status.text(4)?,
             needs_check: status.has("needs_check"),
-        }
+        })
     }
 
     /// Status `BLOCK METADATA BLOCK DATA HITS MISSES HITS MISSES DEMOTED PROMOTED DIRTY FEATURES
-    /// CORE POLICY … ro|rw needs_check|-` or `Fail`.
-    fn cache(&self, status: &Self) -> CacheTarget {
-        let block = status.sectors(2);
-        let (features, end) = status.counted(11);
-        let (_, policy_at) = status.counted(end);
+    /// CORE POLICY … ro|rw needs_check|-`.
+    fn cache(&self, status: &Self) -> Option<CacheTarget> {
+        let block = status.sectors(2)?;
+        let (features, end) = status.list(11)?;
+        let (_, policy_at) = status.list(end)?;
         let modes = ["writeback", "writethrough", "passthrough"];
-        let mode = features.iter().find(|f| modes.contains(f)).copied();
-        let failed = || status.word(0).to_ascii_lowercase();
-        CacheTarget {
-            mode: clean(&mode.map_or_else(failed, str::to_owned)),
-            policy: clean(status.word(policy_at)),
-            data: status.share(3, block).unwrap_or_default(),
-            dirty_bytes: status.number(10).saturating_mul(block),
-            read_hits: status.number(4),
-            read_misses: status.number(5),
-            write_hits: status.number(6),
-            write_misses: status.number(7),
+        Some(CacheTarget {
+            mode: clean(features.iter().find(|f| modes.contains(f))?),
+            policy: status.text(policy_at)?,
+            data: status.usage(3, block)?,
+            dirty_bytes: status.number(10)?.checked_mul(block)?,
+            read_hits: status.number(4)?,
+            read_misses: status.number(5)?,
+            write_hits: status.number(6)?,
+            write_misses: status.number(7)?,
             read_only: status.has("ro"),
             needs_check: status.has("needs_check"),
-        }
+        })
     }
 }
 
@@ -353,16 +368,14 @@ mod tests {
         let status = "0 131072 thin-pool 5 120/1024 990/1024 - rw discard_passdown \
                       queue_if_no_space - 1024";
         let MapperTarget::ThinPool(pool) = target(table, status) else { panic!("pool") };
-        assert_eq!(pool.data, Use { used_bytes: 990 * 65536, bytes: 1024 * 65536 });
-        assert_eq!(pool.metadata, Use { used_bytes: 120 * 4096, bytes: 1024 * 4096 });
+        assert_eq!(pool.data, Usage { used_bytes: 990 * 65536, bytes: 1024 * 65536 });
+        assert_eq!(pool.metadata, Usage { used_bytes: 120 * 4096, bytes: 1024 * 4096 });
         assert_eq!(
             (pool.chunk_bytes, pool.zeroes_chunks, pool.mode.as_str()),
             (65536, false, "rw")
         );
-        let MapperTarget::ThinPool(pool) = target(table, "0 131072 thin-pool Fail") else {
-            panic!("pool")
-        };
-        assert_eq!((pool.mode.as_str(), pool.data), ("fail", Use::default()));
+        let failed = MapperTarget::Failed { name: "thin-pool".to_owned() };
+        assert_eq!(target(table, "0 131072 thin-pool Fail"), failed);
     }
 
     #[test]
@@ -376,8 +389,8 @@ mod tests {
         assert_eq!(cache.dirty_bytes, 2 * 512 * 512);
         assert_eq!(cache.data.bytes, 128 * 512 * 512);
         assert!(!cache.read_only && !cache.needs_check);
-        let MapperTarget::Cache(cache) = target(table, "0 1 cache Fail") else { panic!("cache") };
-        assert_eq!(cache.mode, "fail");
+        let failed = MapperTarget::Failed { name: "cache".to_owned() };
+        assert_eq!(target(table, "0 131072 cache Fail"), failed);
     }
 
     #[test]
@@ -386,11 +399,11 @@ mod tests {
         let MapperTarget::Snapshot(one) = target(table, "0 65536 snapshot 2048/8192 16") else {
             panic!("snapshot")
         };
-        assert_eq!((one.copies.unwrap().share(), one.chunk_bytes), (0.25, 4096));
-        let MapperTarget::Snapshot(lost) = target(table, "0 65536 snapshot Invalid") else {
-            panic!("snapshot")
-        };
-        assert_eq!(lost.copies, None);
+        assert_eq!((one.copies.share(), one.chunk_bytes), (0.25, 4096));
+        for lost in ["Invalid", "Overflow", "Merge failed"] {
+            let failed = MapperTarget::Failed { name: "snapshot".to_owned() };
+            assert_eq!(target(table, &format!("0 65536 snapshot {lost}")), failed);
+        }
         let status = "0 65536 raid raid1 2 AD 65536/65536 idle 0 0 -";
         let MapperTarget::Raid(raid) = target("0 65536 raid raid1 3 0 region_size 1024 2", status)
         else {
@@ -403,5 +416,24 @@ mod tests {
             target("0 8 integrity 8:0 0 - J", ""),
             MapperTarget::Integrity { journal: true }
         );
+    }
+    /// What a status does not say is not made up.
+    #[test]
+    fn a_status_that_is_missing_or_of_another_form_leaves_only_the_name() {
+        for (table, statuses) in [
+            ("0 8 snapshot 253:1 253:2 P 8", vec!["", "0 8 snapshot Unknown"]),
+            ("0 8 thin-pool 8:16 8:32 128 0", vec!["", "0 8 thin-pool 5 x/1024 9/9 - rw"]),
+            ("0 8 thin 253:0 1", vec!["", "0 8 thin -"]),
+            ("0 8 cache 8:16 8:32 8:48 512 0 smq 0", vec!["", "0 8 cache 8 27/4096 512 4/128 10"]),
+            ("0 8 writecache s 8:0 8:16 4096 0", vec![""]),
+            ("0 8 raid raid1 3 0 region_size 1024 2", vec!["", "0 8 raid raid1 2"]),
+            ("0 8 crypt aes - 0 8:0 0 1 sector_size:x", vec![""]),
+            ("0 8 striped 2", vec![""]),
+        ] {
+            for status in statuses {
+                let target = target(table, status);
+                assert!(matches!(target, MapperTarget::Other { .. }), "{table}; {status}");
+            }
+        }
     }
 }

@@ -4,7 +4,6 @@ use super::*;
 use crate::facts::{IdentifyData, NvmeFacts, ScsiFacts};
 use proptest::prelude::*;
 use seekwell_sys::fake::Fake;
-use std::path::PathBuf;
 
 fn nvme() -> Device {
     let mut device = Device::new("nvme0n1", "259:0", DeviceKind::Disk);
@@ -281,18 +280,8 @@ impl View for Asked {
         }
         self.0.read(path)
     }
-    fn list(&self, path: &Path) -> Result<Vec<String>, seekwell_sys::ViewError> {
-        self.0.list(path)
-    }
-    fn link(&self, path: &Path) -> Result<PathBuf, seekwell_sys::ViewError> {
-        self.0.link(path)
-    }
-    fn canonical(&self, path: &Path) -> Result<PathBuf, seekwell_sys::ViewError> {
-        self.0.canonical(path)
-    }
-    fn exists(&self, path: &Path) -> bool {
-        self.0.exists(path)
-    }
+
+    seekwell_sys::forward_view!(0);
 }
 
 fn asked(fake: Fake, device: &Device) -> (Vec<String>, Vec<String>) {

@@ -15,7 +15,7 @@ use std::path::Path;
 const TABLE_STATUS: libc::Ioctl = 0xc138_fd0c_u32 as libc::Ioctl;
 const HEADER: usize = 312;
 const TARGET: usize = 40;
-/// No table that means something is longer.
+/// A longer table is an error.
 const LONGEST: usize = 1 << 20;
 
 /// `DM_STATUS_TABLE_FLAG`.
@@ -32,7 +32,7 @@ const SECURE: u32 = 1 << 15;
 pub(super) enum Ask {
     /// How it is built.
     Table,
-    /// How it stands.
+    /// What state it is in.
     Status,
 }
 
@@ -57,12 +57,15 @@ pub(super) fn ask(control: &Path, dev: DevId, ask: Ask) -> io::Result<Vec<u8>> {
             });
         }
         let is_full = word(&data, 28).is_some_and(|flags| flags & FULL != 0);
-        if !is_full || size >= LONGEST {
-            let text = lines(&data, ask);
-            data.fill(0);
+        let text = lines(&data, ask);
+        data.fill(0);
+        if !is_full {
             return Ok(text.into_bytes());
         }
         size *= 4;
+        if size > LONGEST {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
     }
 }
 

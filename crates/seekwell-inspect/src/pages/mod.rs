@@ -15,7 +15,7 @@
 //! | `log-ext-LOG-PAGE` | READ LOG EXT |
 //! | `scsi-sense` | REQUEST SENSE |
 //! | `log-sense-PAGE` | LOG SENSE, current cumulative values |
-//! | `ext4-tables` | block groups of a mounted ext4, and those without an initialised inode table |
+//! | `ext4-groups` | block groups of a mounted ext4, and those with an uninitialised inode table |
 //! | `table-MAJOR:MINOR`, `status-MAJOR:MINOR` | a mapped device, asked of `/dev/mapper/control` |
 
 mod ext4;
@@ -26,7 +26,7 @@ pub use ext4::ext4_groups;
 use crate::probe::{
     AdminCommand, CHECK_POWER_MODE, NvmeNode, Passthrough, ProbeError, Registers, SgIo,
 };
-use ext4::inode_tables;
+use ext4::group_counts;
 use mapper::{Ask, ask};
 use seekwell_sys::{DevId, View, ViewError};
 use std::io;
@@ -67,21 +67,7 @@ impl<V: View> View for Pages<V> {
         }
     }
 
-    fn list(&self, path: &Path) -> Result<Vec<String>, ViewError> {
-        self.files.list(path)
-    }
-
-    fn link(&self, path: &Path) -> Result<PathBuf, ViewError> {
-        self.files.link(path)
-    }
-
-    fn canonical(&self, path: &Path) -> Result<PathBuf, ViewError> {
-        self.files.canonical(path)
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        self.files.exists(path)
-    }
+    seekwell_sys::forward_view!(files);
 }
 
 fn split(path: &Path) -> Option<(&Path, Command)> {
@@ -118,7 +104,7 @@ enum Command {
     LogSense(u8),
     /// What the device mapper knows of a device.
     Mapped(Ask, DevId),
-    Ext4Tables,
+    Ext4Groups,
 }
 
 impl Command {
@@ -141,7 +127,7 @@ impl Command {
             ["smart", "thresholds"] => Self::SmartSector(0xd1),
             ["smart", "status"] => Self::SmartStatus,
             ["scsi", "sense"] => Self::RequestSense,
-            ["ext4", "tables"] => Self::Ext4Tables,
+            ["ext4", "groups"] => Self::Ext4Groups,
             ["table", dev] => Self::Mapped(Ask::Table, dev.parse().ok()?),
             ["status", dev] => Self::Mapped(Ask::Status, dev.parse().ok()?),
             _ => return None,
@@ -152,7 +138,7 @@ impl Command {
         match self {
             Self::Identify { .. } | Self::Log { .. } => self.admin(&NvmeNode::open(node)?),
             Self::Mapped(what, dev) => ask(node, dev, what),
-            Self::Ext4Tables => inode_tables(node),
+            Self::Ext4Groups => group_counts(node),
             _ => {
                 let path = node.to_str().ok_or(io::ErrorKind::InvalidInput)?;
                 self.pass(&mut SgIo::open(path).map_err(of_probe)?)
@@ -242,7 +228,7 @@ impl Command {
             (cdb[0], cdb[4], cdb[10], cdb[12], cdb[14]) = (0x85, subcommand, 0x4f, 0xc2, 0xb0);
         };
         match self {
-            Self::Identify { .. } | Self::Log { .. } | Self::Mapped(..) | Self::Ext4Tables => {
+            Self::Identify { .. } | Self::Log { .. } | Self::Mapped(..) | Self::Ext4Groups => {
                 (cdb, 0)
             }
             Self::AtaPower => (CHECK_POWER_MODE, 0),

@@ -2,10 +2,10 @@
 
 use seekwell_inspect::diff::Change;
 use seekwell_inspect::facts::{
-    AerCounts, AhciFacts, AtaError, AtaErrorClass, AtaFacts, BcacheFacts, BtrfsFacts, CacheTarget,
-    CryptTarget, Detail, Ext4Facts, IdentifyData, IoCounters, MapperFacts, MapperTarget, MdFacts,
-    MmcFacts, NvmeFacts, PciFunction, PcieLink, RaidTarget, SasPhy, ScsiFacts, SnapshotTarget,
-    ThinPool, UsbFacts, Use, VmFacts,
+    AerCounts, AhciFacts, AtaError, AtaErrorClass, AtaFacts, BcacheFacts, BlockGroups, BtrfsFacts,
+    CacheTarget, CryptTarget, Detail, Ext4Facts, IdentifyData, IoCounters, MapperFacts,
+    MapperTarget, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, RaidTarget, SasPhy,
+    ScsiFacts, SnapshotTarget, ThinPool, Usage, UsbFacts, VmFacts,
 };
 use seekwell_inspect::health::{
     Attribute, Health, LbaFormat, LoggedError, Measure, Outcome, SelfTest, Warning,
@@ -73,24 +73,28 @@ fn detail() -> Detail {
         mounts: vec![mounted()],
         bcache: Some(BcacheFacts::default()),
         btrfs: vec![BtrfsFacts::default()],
-        ext4: vec![Ext4Facts { uninitialised_groups: Some(fact((1, 2))), ..Ext4Facts::default() }],
+        ext4: vec![Ext4Facts {
+            block_groups: Some(fact(BlockGroups { total: 2, uninitialised: 1 })),
+            ..Ext4Facts::default()
+        }],
         ..Detail::default()
     }
 }
 
 fn mapper() -> MapperFacts {
-    let room = Some(Use::default());
+    let copies = Usage::default();
     let targets = [
         MapperTarget::Crypt(CryptTarget::default()),
         MapperTarget::ThinPool(ThinPool::default()),
         MapperTarget::Thin { mapped_bytes: 0 },
-        MapperTarget::Snapshot(SnapshotTarget { copies: room, chunk_bytes: 4096 }),
+        MapperTarget::Snapshot(SnapshotTarget { copies, chunk_bytes: 4096 }),
         MapperTarget::SnapshotOrigin { snapshots: 1 },
         MapperTarget::Cache(CacheTarget::default()),
         MapperTarget::Writecache { failed: false, block_bytes: 4096 },
         MapperTarget::Integrity { journal: true },
         MapperTarget::Raid(RaidTarget::default()),
         MapperTarget::Striped { disks: 2, chunk_bytes: 65536 },
+        MapperTarget::Failed { name: words("cache") },
         MapperTarget::Other { name: words("linear") },
     ];
     MapperFacts { targets: targets.map(fact).to_vec(), ..MapperFacts::default() }

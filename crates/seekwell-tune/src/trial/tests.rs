@@ -118,18 +118,8 @@ impl View for Asked {
         self.read.lock().unwrap().push(path.to_path_buf());
         self.files.read(path)
     }
-    fn list(&self, path: &Path) -> Result<Vec<String>, ViewError> {
-        self.files.list(path)
-    }
-    fn link(&self, path: &Path) -> Result<PathBuf, ViewError> {
-        self.files.link(path)
-    }
-    fn canonical(&self, path: &Path) -> Result<PathBuf, ViewError> {
-        self.files.canonical(path)
-    }
-    fn exists(&self, path: &Path) -> bool {
-        self.files.exists(path)
-    }
+
+    seekwell_sys::forward_view!(files);
 }
 
 #[test]
