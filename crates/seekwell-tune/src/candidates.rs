@@ -61,8 +61,12 @@ impl Candidate {
 /// Proposals that are no question of speed, or act only through the beliefs of others.
 const NOT_MEASURED: [&str; 2] = ["iostats", "rotational"];
 
+/// How deeply CPUs and controller may sleep: each request of a load that has one at a time may have
+/// to wake both.
+const SLEEP: [&str; 2] = ["cpu.idle_latency", "nvme.latency_tolerance"];
+
 /// The values worth measuring on this disk under this load: of risk A and B alone, of settings
-/// that concern this disk alone or that [`plan()`](crate::plan()) proposes.
+/// that concern this disk alone, that [`plan()`](crate::plan()) proposes, or of [`SLEEP`].
 ///
 /// # Errors
 /// As for [`plan()`](crate::plan()).
@@ -79,7 +83,8 @@ pub fn candidates(view: &dyn View, disk: &Disk, load: &Load) -> Result<Vec<Candi
         let was = current(&text);
         let takes = (setting.values)(view, disk, &attribute.path);
         // What it has now must be a value that can be put back.
-        if setting.scope != Scope::Disk || takes.check(&was).is_err() {
+        let concerns = setting.scope == Scope::Disk || SLEEP.contains(&setting.key);
+        if !concerns || takes.check(&was).is_err() {
             continue;
         }
         for value in alternatives(&attribute.key, &was, &text, &takes, load) {
@@ -126,6 +131,8 @@ fn alternatives(key: &str, was: &str, text: &str, takes: &Values, load: &Load) -
         "add_random" => words(&["0"]),
         "look_ahead" if load.reads => words(&["0", "1"]),
         "apm" => words(&["254"]),
+        "cpu.idle_latency" if load.outstanding == 1 => words(&["n/a"]),
+        "nvme.latency_tolerance" if load.outstanding == 1 => words(&["0"]),
         "acoustic" if now != 0 => words(&["254"]),
         _ => Vec::new(),
     }
@@ -134,6 +141,7 @@ fn alternatives(key: &str, was: &str, text: &str, takes: &Values, load: &Load) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::Commanded;
     use crate::setting::tests::{ahci, disk};
 
     const RANDOM: Load = Load {
@@ -146,7 +154,7 @@ mod tests {
     };
 
     fn words(load: &Load) -> Vec<String> {
-        let view = ahci();
+        let view = Commanded::new(ahci());
         let all = candidates(&view, &disk(&view), load).unwrap();
         all.into_iter().map(|c| format!("{}={}", c.key, c.value)).collect()
     }
@@ -171,6 +179,7 @@ mod tests {
         let one = words(&Load { outstanding: 1, ..RANDOM });
         let met = |word: &String| word.starts_with("nr_requests") || word.starts_with("queue_d");
         assert!(!one.iter().any(met), "{one:?}");
+        assert!(one.iter().any(|word| word == "cpu.idle_latency=n/a"), "{one:?}");
         let sequential = Load { sequential: true, request_bytes: 1 << 20, ..RANDOM };
         let past_the_cache = words(&sequential);
         assert!(!past_the_cache.iter().any(|w| w.starts_with("read_ahead")), "{past_the_cache:?}");

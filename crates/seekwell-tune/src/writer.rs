@@ -5,7 +5,7 @@
 
 pub mod fake;
 
-use crate::commands::{self, Knobs};
+use crate::commands::{self, Kind, Knobs};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::collections::HashMap;
@@ -67,8 +67,8 @@ impl Sysfs {
 
     /// Holds an attribute open; one that cannot be opened for writing is left to be opened later.
     pub fn hold(&mut self, path: &Path) {
-        if let Some((folder, _)) = commands::split(path) {
-            if let Ok(device) = commands::open(folder) {
+        if let Some((kind, folder, _)) = commands::split(path) {
+            if let Ok(device) = commands::open(kind, folder) {
                 self.devices.entry(folder.to_path_buf()).or_insert(device);
             }
             return;
@@ -80,17 +80,17 @@ impl Sysfs {
 
     /// The device or file of a setting that is no file of its own, with the setting's name.
     fn device<'p>(&self, path: &'p Path) -> Option<io::Result<(Arc<dyn Knobs>, &'p str)>> {
-        let (folder, knob) = commands::split(path)?;
+        let (kind, folder, knob) = commands::split(path)?;
         // A line names its disk by number, which another disk gets once this one is gone.
         let same = |(dir, _): &(PathBuf, OwnedFd)| {
             self.read(&dir.join("dev")).is_ok_and(|dev| dev == knob)
         };
-        if commands::lines::holds(folder) && !self.dirs.iter().all(same) {
+        if kind == Kind::Line && !self.dirs.iter().all(same) {
             return Some(Err(io::ErrorKind::NotFound.into()));
         }
         let device = match self.devices.get(folder) {
             Some(device) => Ok(Arc::clone(device)),
-            None => commands::open(folder),
+            None => commands::open(kind, folder),
         };
         Some(device.map(|device| (device, knob)))
     }

@@ -46,8 +46,23 @@ pub(super) const RULES: &[Rule] = &[
         tune: Some("Set irq_affinity of each vector."),
         check: Check::Device(one_cpu),
     },
+    Rule {
+        id: ASLEEP,
+        about: "waking an idle CPU may be much of a read's latency",
+        means: "With one request at a time the CPU sleeps while it waits, and has to wake up for \
+                each completion.",
+        known: "The deepest idle state that is not disabled takes at least a quarter of the mean \
+                latency of random reads at depth 1 to leave.",
+        why: "The deeper the idle state, the longer the CPU takes to leave it. Whether it goes that \
+              deep during a request depends on the idle governor, so measure it.",
+        fix: "sudo seekwell tune auto --rw=randread --iodepth=1 on the disk measures reads with \
+              idle states and without",
+        tune: Some("Try cpu.idle_latency=n/a, or the longest exit latency that you can afford."),
+        check: Check::Run(asleep),
+    },
 ];
 const LIMIT: &str = "SW-CPU-001";
+const ASLEEP: &str = "SW-CPU-005";
 
 fn limit(input: &Observed<'_>) -> Option<Found> {
     let rated = input.phases().iter().filter(|p| !p.is(PhaseId::CachedRead));
@@ -104,6 +119,24 @@ fn one_cpu(input: &Observed<'_>, d: &Device) -> Option<Found> {
         Found::warning("one CPU takes all interrupts of its controller")
             .seen(format!("{} vectors interrupt one CPU", controller.vectors), &taken.from)
             .fact("CPUs", cpus),
+    )
+}
+
+fn asleep(input: &Observed<'_>) -> Option<Found> {
+    const MUCH: f64 = 0.25;
+    let one = PhaseId::RandomRead(1);
+    let latency_ns = input.phase(one)?.median("read.latency_ns_mean")?;
+    let power = &input.inspection.host.power;
+    let exit =
+        power.idle_exit_us.as_ref().filter(|us| us.value as f64 * 1e3 >= MUCH * latency_ns)?;
+    Some(
+        Found::info("Waking an idle CPU may be much of a read's latency")
+            .evidence(vec![evidence(format!("latency of one read: {}", ns(latency_ns)), one)])
+            .seen(format!("the deepest idle state takes {} µs to leave", exit.value), &exit.from)
+            .remedy(format!(
+                "sudo seekwell tune auto {} --rw=randread --iodepth=1 measures whether it is",
+                quote(&input.inspection.target)
+            )),
     )
 }
 
@@ -165,6 +198,18 @@ mod tests {
         Case::nvme().with(elsewhere).quiet(LIMIT);
         assert_eq!(Case::nvme().phase_mut(PhaseId::CachedRead).median("cpu_percent"), Some(99.0));
         busy(Case::nvme(), 85.0).quiet(LIMIT);
+    }
+
+    #[test]
+    fn an_idle_state_that_takes_long_to_leave_is_told_beside_short_reads_alone() {
+        let exit = |us: u64| {
+            move |c: &mut Case| c.inspection.host.power.idle_exit_us = fact(us, "state3/latency")
+        };
+        let read = |c: &mut Case| c.set("rand-read-4k-d1", "read.latency_ns_mean", 80e3);
+        let f = Case::nvme().with(read).with(exit(133)).finding(ASLEEP);
+        assert!(f.evidence[1].seen.contains("133 µs"), "{f:?}");
+        Case::nvme().with(read).with(exit(10)).quiet(ASLEEP);
+        Case::nvme().with(read).quiet(ASLEEP);
     }
 
     #[test]

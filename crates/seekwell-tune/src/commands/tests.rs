@@ -2,7 +2,9 @@
 
 use super::nvme::Admin;
 use super::*;
+use crate::writer::{Sysfs, Writer};
 use seekwell_inspect::probe::{Passthrough, ProbeError, Reply};
+use seekwell_sys::Live;
 use std::sync::Mutex;
 
 /// An ATA drive with look-ahead, APM and acoustics, or without.
@@ -207,8 +209,8 @@ fn a_controller_without_a_cache_has_no_write_cache_to_set() {
 #[test]
 fn only_names_below_a_node_are_commands() {
     let split = |path: &'static str| split(Path::new(path));
-    assert_eq!(split("/dev/sda/ata/apm"), Some((Path::new("/dev/sda/ata"), "apm")));
-    assert_eq!(split("/dev/cciss/c0d0/block/read_only").unwrap().1, "read_only");
+    assert_eq!(split("/dev/sda/ata/apm"), Some((Kind::Command, Path::new("/dev/sda/ata"), "apm")));
+    assert_eq!(split("/dev/cciss/c0d0/block/read_only").unwrap().2, "read_only");
     for path in ["/dev/sda", "/dev/ata/x", "/sys/block/sda/block/x", "/dev/disk/by-id/x", "/"] {
         assert_eq!(split(path), None, "{path}");
     }
@@ -218,11 +220,45 @@ fn only_names_below_a_node_are_commands() {
 fn a_node_that_takes_no_such_command_has_no_such_setting() {
     let all = ["/dev/null/ata/apm", "/dev/null/nvme/apst", "/dev/null/block/read_only"];
     for path in all.map(Path::new) {
-        let (folder, knob) = split(path).unwrap();
-        let error = open(folder).and_then(|o| o.read(knob)).unwrap_err();
+        let (kind, folder, knob) = split(path).unwrap();
+        let error = open(kind, folder).and_then(|o| o.read(knob)).unwrap_err();
         let known = [io::ErrorKind::NotFound, io::ErrorKind::PermissionDenied];
         assert!(known.contains(&error.kind()), "{}: {error}", path.display());
     }
     let gone = Path::new("/dev/no-such-disk/ata");
-    assert_eq!(open(gone).unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert_eq!(open(Kind::Command, gone).unwrap_err().kind(), io::ErrorKind::NotFound);
+}
+
+#[test]
+fn every_cpu_gets_the_one_value_and_those_that_differed_get_their_own_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |cpu: u32| dir.path().join(format!("cpu{cpu}/cpufreq/scaling_governor"));
+    let values = ["powersave", "performance", "powersave"];
+    // CPU 3 is offline and has none.
+    for (cpu, value) in [0, 2, 10].into_iter().zip(values) {
+        std::fs::create_dir_all(at(cpu).parent().unwrap()).unwrap();
+        std::fs::write(at(cpu), format!("{value}\n")).unwrap();
+    }
+    std::fs::create_dir_all(dir.path().join("cpu3")).unwrap();
+    std::fs::create_dir_all(dir.path().join("cpufreq")).unwrap();
+    let every = dir.path().join("cpu*/cpufreq/scaling_governor");
+    let view = Commanded::new(Live::system());
+    let mut writer = Sysfs::new();
+    writer.hold(&every);
+    let was = writer.read(&every).unwrap();
+    assert_eq!(was, values.join(" "));
+    assert_eq!(view.text(&every).unwrap(), was);
+    // Ordinary files keep the end of what is longer.
+    let empty = || [0, 2, 10].map(|cpu| std::fs::write(at(cpu), "").unwrap());
+    empty();
+    writer.write(&every, "schedutil").unwrap();
+    assert_eq!(writer.read(&every).unwrap(), "schedutil");
+    assert_eq!(view.text(&every).unwrap(), "schedutil");
+    empty();
+    writer.write(&every, &was).unwrap();
+    assert_eq!(std::fs::read_to_string(at(2)).unwrap(), "performance\n");
+    assert_eq!(writer.read(&every).unwrap(), was);
+    let error = writer.write(&every, "powersave performance").unwrap_err();
+    assert_eq!(error.to_string(), "2 values for 3 CPUs");
+    assert!(view.exists(&every) && !view.exists(&every.with_file_name("scaling_driver")));
 }

@@ -4,6 +4,7 @@
 //! none of them by name.
 
 mod cache;
+mod cpu;
 mod definition;
 mod device;
 mod drive;
@@ -48,6 +49,7 @@ pub fn registry() -> impl Iterator<Item = &'static Setting> {
         drive::SETTINGS,
         nvme::SETTINGS,
         power::SETTINGS,
+        cpu::SETTINGS,
         irq::SETTINGS,
         iocost::SETTINGS,
         vm::SETTINGS,
@@ -119,6 +121,9 @@ fn why_absent(view: &dyn View, disk: &Disk, key: &str) -> String {
         "io_32bit" => "its controller moves the data itself, so there is no width to choose",
         key if key.starts_with("nvme.") => {
             "it is no NVMe disk, or its controller does not offer it"
+        }
+        "cpu.idle_latency" | "cpu.governor" | "cpu.energy_preference" => {
+            "this kernel or machine, perhaps a virtual one, does not offer it"
         }
         "pm" | "aspm.*" => "its controller is no PCI device with this attribute",
         "iosched.*" => "the scheduler in use has no parameters",

@@ -34,6 +34,17 @@ pub(super) const SETTINGS: &[Setting] = &[
         ..PLAIN
     },
     Setting {
+        key: "nvme.latency_tolerance",
+        what: "how long the controller may take to wake from the power states it goes into by \
+               itself, in µs; 0 is none of them, auto and any are all",
+        // Some controllers do not come back from the deepest state.
+        risk: |value| if value == "0" { Risk::B } else { Risk::C },
+        find: |view, disk, key| one(view, key, disk.at("device/power/pm_qos_latency_tolerance_us")),
+        values: |_, _, _| Values::at_least(0).or_words(["auto", "any"]),
+        udev: |_| Udev::Disk("device/power/pm_qos_latency_tolerance_us".to_owned()),
+        ..PLAIN
+    },
+    Setting {
         key: "nvme.power_state",
         what: "the power state it is in while it works; 0 is the fastest (feature 02h)",
         risk: |value| if value == "0" { Risk::B } else { Risk::C },

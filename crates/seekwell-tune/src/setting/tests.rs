@@ -1,5 +1,6 @@
 use super::hdparm::Why;
 use super::*;
+use crate::commands::Commanded;
 use seekwell_sys::fake::Fake;
 use seekwell_sys::{DevId, Snapshot};
 use std::path::Path;
@@ -22,6 +23,8 @@ pub(crate) fn ahci() -> Fake {
         .file(format!("{dev}/msi_irqs/24"), "msi\n")
         .file("/proc/irq/24/smp_affinity_list", "0-1\n")
         .file("/sys/devices/system/cpu/present", "0-1\n")
+        .file("/sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us", "0\n")
+        .file("/sys/devices/system/cpu/cpu1/power/pm_qos_resume_latency_us", "0\n")
         .file(format!("{host}/scsi_host/host0/can_queue"), "32\n")
         .file(
             format!("{host}/scsi_host/host0/link_power_management_policy"),
@@ -308,4 +311,31 @@ fn every_saved_machine_s_disks_have_settings_that_take_what_they_have() {
         }
     }
     assert!(settings > 200, "only {settings} settings of all saved machines were looked at");
+}
+
+#[test]
+fn what_every_cpu_has_is_one_setting() {
+    let governor =
+        |cpu: u32, file: &str| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/{file}");
+    let view = [0, 1].into_iter().fold(ahci(), |view, cpu| {
+        view.file(governor(cpu, "scaling_governor"), "powersave\n")
+            .file(governor(cpu, "scaling_available_governors"), "performance powersave\n")
+    });
+    let view = Commanded::new(view);
+    let disk = disk(&view);
+    let values = |key: &str| {
+        let attribute = find(&view, &disk, key, None).unwrap();
+        (attribute.setting.values)(&view, &disk, &attribute.path)
+    };
+    let idle = values("cpu.idle_latency");
+    assert_eq!(idle.check("n/a"), Ok("n/a".to_owned()));
+    assert_eq!(idle.check("20"), Ok("20".to_owned()));
+    assert_eq!(
+        idle.check("none").unwrap_err().to_string(),
+        "not a whole number (0 or more, or n/a)"
+    );
+    assert_eq!(idle.check("-1").unwrap_err().to_string(), "out of range: 0 or more");
+    assert_eq!(values("cpu.governor").to_string(), "performance, powersave");
+    let absent = find(&view, &disk, "cpu.energy_preference", None).unwrap_err().to_string();
+    assert!(absent.starts_with("sda has no cpu.energy_preference: this kernel or machine"));
 }

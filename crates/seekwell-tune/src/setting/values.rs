@@ -17,6 +17,11 @@ pub enum Values {
         /// A number outside the range with a special meaning.
         also: Option<i64>,
     },
+    /// A number as of [`Values::Number`], or one of these words.
+    NumberOr {
+        number: Box<Values>,
+        words: Vec<String>,
+    },
     /// CPUs as the kernel lists them, `0-3,8`; the highest there is.
     Cpus {
         highest: u32,
@@ -67,6 +72,11 @@ impl Values {
         Self::Number { least, most: None, step: 1, also: None }
     }
 
+    /// These words too, beside the numbers it takes.
+    pub fn or_words<const N: usize>(self, words: [&str; N]) -> Self {
+        Self::NumberOr { number: Box::new(self), words: words.map(str::to_owned).to_vec() }
+    }
+
     pub fn words(words: &[&str]) -> Self {
         Self::Words(words.iter().map(|w| (*w).to_owned()).collect())
     }
@@ -100,6 +110,13 @@ impl Values {
                 }
                 Ok(number.to_string())
             }
+            Self::NumberOr { words, .. } if words.iter().any(|w| w == given) => {
+                Ok(given.to_owned())
+            }
+            Self::NumberOr { number, .. } => number.check(given).map_err(|problem| match problem {
+                ValueProblem::NotANumber { .. } => ValueProblem::NotANumber { range: range() },
+                problem => problem,
+            }),
             Self::Cpus { highest } => {
                 let problem = ValueProblem::NotCpus { highest: *highest };
                 let listed = cpus(given).filter(|l| l.iter().all(|c| c <= highest));
@@ -211,6 +228,9 @@ impl fmt::Display for Values {
                     write!(f, ", in steps of {step}")?;
                 }
                 also.map_or(Ok(()), |also| write!(f, ", or {also} for off"))
+            }
+            Self::NumberOr { number, words } => {
+                write!(f, "{number}, or {}", words.join(" or "))
             }
             Self::Cpus { highest } => write!(f, "a list of CPUs, 0 to {highest}"),
             Self::Percent { least, most } => write!(f, "{least} to {most} %"),
