@@ -62,6 +62,17 @@ pub struct Execution {
     pub others: Option<f64>,
     /// What the drive counted as written, where it tells.
     pub wear: Option<Result<Wear, WentBack>>,
+    /// Of a cloud volume, the share of the time in which more was asked of it than a limit allows,
+    /// in percent, by the names of [`Repeat::EXCEEDED`].
+    pub exceeded: BTreeMap<&'static str, f64>,
+}
+
+impl Execution {
+    /// A measurement and nothing that was counted beside it.
+    pub const fn of(measurement: Measurement) -> Self {
+        let exceeded = BTreeMap::new();
+        Self { measurement, device: None, others: None, wear: None, exceeded }
+    }
 }
 
 /// Counters of a drive that cannot be believed.
@@ -420,6 +431,8 @@ impl<'a> Driver<'a> {
         if let Some(others) = execution.others.filter(|share| *share >= OTHERS_TOLD) {
             repeat.values.insert(Repeat::OTHERS.into(), 100.0 * others);
         }
+        let exceeded = execution.exceeded.iter();
+        repeat.values.extend(exceeded.map(|(name, percent)| ((*name).to_owned(), *percent)));
         match execution.wear {
             Some(Ok(wear)) => repeat.values.extend(wear.values()),
             Some(Err(wrong)) => repeat.notes.push(wrong.to_string()),

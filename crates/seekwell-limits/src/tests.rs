@@ -82,6 +82,20 @@ fn a_limit_of_a_control_group_is_declared() {
 }
 
 #[test]
+fn a_volume_that_counts_its_time_above_a_limit_names_that_limit() {
+    let case = |percent: f64| {
+        let case = Case::disk(None).small(100, &[(32, 3000.0)]);
+        case.metric("volume_rate_exceeded_percent", 20.0)
+            .metric("volume_iops_exceeded_percent", percent)
+    };
+    let limit = case(96.0).of("r32");
+    assert_eq!((limit.by, limit.confidence), (Station::Throttle, Confidence::Shown));
+    assert_eq!(limit.name, "the volume's IOPS limit");
+    assert!(limit.evidence[0].seen.contains("96 % of the time"), "{limit:?}");
+    assert_ne!(case(30.0).of("r32").confidence, Confidence::Shown);
+}
+
+#[test]
 fn a_busy_thread_a_cache_and_a_load_that_asks_for_less_are_no_fault_of_the_disk() {
     let case = Case::disk(Some(false)).small(100, &[(32, 5e5)]).metric("cpu_percent", 99.0);
     assert_eq!(case.of("r32").by, Station::Processor);

@@ -3,7 +3,7 @@
 
 use crate::RunError;
 use crate::bench::Watch;
-use crate::wear::Counting;
+use crate::wear::{Counting, shares};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use seekwell_access::{Opened, Way};
@@ -24,7 +24,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often, and how long apart, a device is looked for after a request failed. The kernel takes a
 /// disk out of sysfs tens of milliseconds after its requests begin to fail.
@@ -337,7 +337,7 @@ impl RealExecutor {
         }
         let after = self.source.counters(&self.view);
         let device = before.zip(after).and_then(|(b, a)| share(&a.since(&b), &measurement));
-        Ok(Execution { measurement, device, others, wear: None })
+        Ok(Execution { device, others, ..Execution::of(measurement) })
     }
 
     /// All threads of a workload on one machine, on its own clock.
@@ -369,6 +369,8 @@ impl Executor for RealExecutor {
     fn execute(&mut self, workload: &Workload) -> Result<Execution, ExecuteError> {
         self.ready(workload)?;
         let counted = workload.destroys().then(|| self.counting.read()).flatten();
+        let above = self.counting.exceeded();
+        let began = Instant::now();
         self.worn = None;
         let before = self.source.counters(&self.view);
         let real = !matches!(self.source, Source::Modelled(_));
@@ -378,7 +380,8 @@ impl Executor for RealExecutor {
         let executed = self.executed(measured, before, others)?;
         let counted = counted.and_then(|before| Some(self.counting.read()?.since(before)));
         let wear = self.worn.take().or(counted).filter(|_| workload.destroys());
-        Ok(Execution { wear, ..executed })
+        let exceeded = shares(&above, &self.counting.exceeded(), began.elapsed());
+        Ok(Execution { wear, exceeded, ..executed })
     }
 
     /// On one model, which has one clock, one after the other.

@@ -5,9 +5,12 @@
 
 use seekwell_checkup::Wear;
 use seekwell_inspect::Pages;
-use seekwell_inspect::health::health;
+use seekwell_inspect::health::{exceeded, health};
 use seekwell_inspect::{Device, DeviceKind, Inspection};
+use seekwell_runs::Repeat;
 use seekwell_sys::{Live, View};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// What the coarsest counter in bytes that is common advances by: NVMe's data units.
 const UNIT_BYTES: u64 = 512_000;
@@ -28,6 +31,16 @@ impl Counting {
         Self { drive }
     }
 
+    /// How long a cloud volume was asked for more than each of its limits so far, in µs, by the
+    /// names of [`Repeat::EXCEEDED`]; empty of any other drive.
+    pub fn exceeded(&self) -> BTreeMap<&'static str, i64> {
+        self.drive.as_ref().map_or_else(BTreeMap::new, |drive| {
+            let counted = exceeded(&Pages::new(Live::system()), drive);
+            let named = |(measure, name, _)| Some((name, counted.get(&measure)?.value));
+            Repeat::EXCEEDED.into_iter().filter_map(named).collect()
+        })
+    }
+
     /// What the drive has counted so far.
     pub fn read(&mut self) -> Option<Wear> {
         let found = wear(&Pages::new(Live::system()), self.drive.as_ref()?);
@@ -45,11 +58,27 @@ pub fn wear(view: &dyn View, drive: &Device) -> Option<Wear> {
     Some(Wear { host_bytes, media_bytes, unit_bytes: UNIT_BYTES, ..Wear::default() })
 }
 
+/// The shares of a time, in percent, by which counters in µs grew; what went backwards is left out.
+pub fn shares(
+    before: &BTreeMap<&'static str, i64>,
+    after: &BTreeMap<&'static str, i64>,
+    time: Duration,
+) -> BTreeMap<&'static str, f64> {
+    let share = |(name, us): (&&'static str, &i64)| {
+        let gained = us.checked_sub(*before.get(name)?).filter(|us| *us >= 0)?;
+        // The volume counts in steps that may begin before the run.
+        Some((*name, (gained as f64 / 1e4 / time.as_secs_f64()).min(100.0)))
+    };
+    after.iter().filter_map(share).filter(|(_, share)| share.is_finite()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use seekwell_checkup::WentBack;
+    use seekwell_inspect::Fact;
     use seekwell_inspect::facts::NvmeFacts;
+    use seekwell_inspect::health::{Health, Measure};
     use seekwell_sys::fake::Fake;
 
     fn drive() -> Device {
@@ -94,6 +123,33 @@ mod tests {
         assert_eq!(wear.amplification(), Some(3.0));
         let untold = between(&after(1_000, None), &after(3_000, None)).expect("it grew");
         assert_eq!((untold.host_bytes, untold.amplification()), (1_024_000_000, None));
+    }
+
+    #[test]
+    fn a_volume_was_above_a_limit_for_the_share_of_the_time_that_its_counter_grew() {
+        let counted = |us: i64| BTreeMap::from([("volume_iops_exceeded_percent", us)]);
+        let share = |before, after| {
+            let found = shares(&counted(before), &counted(after), Duration::from_secs(2));
+            found.get("volume_iops_exceeded_percent").copied()
+        };
+        assert_eq!(share(5_000_000, 6_500_000), Some(75.0));
+        assert_eq!(share(5_000_000, 9_000_000), Some(100.0), "counted in steps");
+        assert_eq!(share(5_000_000, 4_000_000), None);
+        assert!(shares(&BTreeMap::new(), &counted(1), Duration::from_secs(1)).is_empty());
+        let mut volume = drive();
+        let page = |magic: u32| {
+            let mut page = vec![0; 4096];
+            page[..4].copy_from_slice(&magic.to_le_bytes());
+            page[56..64].copy_from_slice(&7_000_u64.to_le_bytes());
+            Fake::new().bytes("/dev/nvme0/page/log-ns-1-d0-4096", page)
+        };
+        assert!(exceeded(&page(0x3c23_b510), &volume).is_empty(), "it is not known for a volume");
+        let mut told = Health::default();
+        told.values.insert(Measure::VolumeIopsExceeded, Fact::new(1, "page"));
+        volume.detail.health = Some(told);
+        let found = exceeded(&page(0x3c23_b510), &volume);
+        assert_eq!(found[&Measure::VolumeIopsExceeded].value, 7_000);
+        assert!(exceeded(&page(1), &volume).is_empty(), "another maker's page");
     }
 
     #[test]

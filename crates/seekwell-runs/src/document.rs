@@ -10,6 +10,7 @@ use crate::medium::Medium;
 use crate::reason::{Invalid, Skipped};
 use crate::study::{Preconditioning, Slowdown, Study};
 use crate::work::{Fidelity, Mismatch, SteadyState, Work};
+use seekwell_inspect::health::Measure;
 use seekwell_inspect::{Finding, Inspection};
 use seekwell_io::measurement::{Failure, Issuer, Series, Stopped};
 use seekwell_io::units::Nanos;
@@ -297,6 +298,26 @@ pub struct Repeat {
 impl Repeat {
     /// The value that says how much of all processors other programs had, in percent.
     pub const OTHERS: &str = "other_programs_percent";
+    /// For each limit of a cloud volume: what the volume counts, the value that is its share of the
+    /// time of this repeat in percent, and the limit in words.
+    pub const EXCEEDED: [(Measure, &str, &str); 4] = [
+        (Measure::VolumeIopsExceeded, "volume_iops_exceeded_percent", "the volume's IOPS limit"),
+        (
+            Measure::VolumeRateExceeded,
+            "volume_rate_exceeded_percent",
+            "the volume's throughput limit",
+        ),
+        (
+            Measure::InstanceIopsExceeded,
+            "instance_iops_exceeded_percent",
+            "the instance's IOPS limit",
+        ),
+        (
+            Measure::InstanceRateExceeded,
+            "instance_rate_exceeded_percent",
+            "the instance's throughput limit",
+        ),
+    ];
     /// The value that says how many bytes went to the medium for each that the host wrote.
     pub const AMPLIFICATION: &str = "write_amplification";
     /// The values of a modelled drive's garbage collection: bytes moved, and superblocks erased.

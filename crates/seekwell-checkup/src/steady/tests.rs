@@ -23,7 +23,7 @@ impl<F: Fn(usize) -> u64> Executor for Rated<F> {
         measurement.ops[1].requests = n;
         (0..n).for_each(|_| measurement.ops[1].service.record(Nanos(1000)));
         self.seeds.push(workload.seed);
-        Ok(Execution { measurement, device: None, others: None, wear: None })
+        Ok(Execution::of(measurement))
     }
 
     fn now(&self) -> Nanos {

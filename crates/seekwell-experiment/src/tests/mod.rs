@@ -141,7 +141,7 @@ impl Rig for Virtual {
             self.stop_in = None;
             self.stop.store(true, Ordering::Relaxed);
             m.stopped = Stopped::Interrupted;
-            return Ok(Execution { measurement: m, device: None, others: None, wear: None });
+            return Ok(Execution::of(m));
         }
         if self.fails_at == Some(index) {
             m.failed = 1;
@@ -151,7 +151,7 @@ impl Rig for Virtual {
         }
         self.made += 1;
         self.clock += workload.runtime_ns.0;
-        Ok(Execution { measurement: m, device: None, others: self.others, wear: None })
+        Ok(Execution { others: self.others, ..Execution::of(m) })
     }
 
     fn condition(&mut self) -> Condition {

@@ -29,8 +29,8 @@ pub(super) const RULES: &[Rule] = &[
                 rotational.",
         why: "Every request takes processor time, so the rates of a fast disk fall with the \
               frequency.",
-        fix: "sudo cpupower frequency-set -g schedutil, or -g performance while you measure",
-        tune: None,
+        fix: "sudo seekwell tune try DISK cpu.governor=schedutil, or performance while you measure",
+        tune: Some("Set cpu.governor."),
         check: Check::Host(held_slow),
     },
     Rule {
@@ -55,8 +55,8 @@ pub(super) const RULES: &[Rule] = &[
                 latency of random reads at depth 1 to leave.",
         why: "The deeper the idle state, the longer the CPU takes to leave it. Whether it goes that \
               deep during a request depends on the idle governor, so measure it.",
-        fix: "sudo seekwell tune auto --rw=randread --iodepth=1 on the disk measures reads with \
-              idle states and without",
+        fix: "sudo seekwell tune auto DISK --rw=randread --iodepth=1 compares reads with idle \
+              states and without them",
         tune: Some("Try cpu.idle_latency=n/a, or the longest exit latency that you can afford."),
         check: Check::Run(asleep),
     },
@@ -134,7 +134,7 @@ fn asleep(input: &Observed<'_>) -> Option<Found> {
             .evidence(vec![evidence(format!("latency of one read: {}", ns(latency_ns)), one)])
             .seen(format!("the deepest idle state takes {} µs to leave", exit.value), &exit.from)
             .remedy(format!(
-                "sudo seekwell tune auto {} --rw=randread --iodepth=1 measures whether it is",
+                "sudo seekwell tune auto {} --rw=randread --iodepth=1 measures it",
                 quote(&input.inspection.target)
             )),
     )

@@ -103,6 +103,20 @@ pub(super) const RULES: &[Rule] = &[
         tune: None,
         check: Check::Health(failing),
     },
+    Rule {
+        id: "SW-HEALTH-009",
+        about: "a cloud volume was asked for more than it may do",
+        means: "More requests or bytes were asked of the volume than it is provisioned for, or than \
+                its instance may move to and from all of its volumes.",
+        known: "The volume's own counters (Amazon EBS, log page D0h): they grew since the earlier \
+                inspection (a warning), or are above a minute since it was attached \
+                (information).",
+        why: "Requests above the limit wait in the volume, so latency grows and the rate does not.",
+        fix: "raise the volume's provisioned IOPS or throughput; where the instance is the limit, \
+              choose a larger instance type",
+        tune: None,
+        check: Check::Health(exceeded),
+    },
 ];
 
 /// Counts of data lost, or nearly.
@@ -131,6 +145,29 @@ fn grown(input: &Observed<'_>, d: &Device, of: &[Measure]) -> Option<Vec<Measure
     let value = |health: &Health, m: Measure| health.get(m).map(|f| f.value);
     let grew = |m: &Measure| value(now, *m).zip(value(then, *m)).is_some_and(|(n, t)| n > t);
     Some(of.iter().copied().filter(grew).collect())
+}
+
+/// Times above the limits of a cloud volume and of its instance.
+const EXCEEDED: [Measure; 4] = [
+    Measure::VolumeIopsExceeded,
+    Measure::VolumeRateExceeded,
+    Measure::InstanceIopsExceeded,
+    Measure::InstanceRateExceeded,
+];
+
+fn exceeded(input: &Observed<'_>, d: &Device, health: &Health) -> Option<Found> {
+    const MINUTE_US: i64 = 60_000_000;
+    let long = |m: &Measure| health.get(*m).is_some_and(|f| f.value >= MINUTE_US);
+    let more = grown(input, d, &EXCEEDED).filter(|more| !more.is_empty());
+    match more {
+        Some(more) => {
+            Some(Found::warning("more is asked of it than it may do").measures(health, more))
+        }
+        None => EXCEEDED.iter().any(long).then(|| {
+            Found::info("more was asked of it than it may do")
+                .measures(health, EXCEEDED.into_iter().filter(long))
+        }),
+    }
 }
 
 fn warns(health: &Health, warning: Warning) -> bool {
@@ -320,7 +357,8 @@ pub(crate) mod cases {
 
     fn remembered() -> Machine {
         let mut machine = nvme();
-        for measure in [Measure::MediaErrors, Measure::LightThrottles] {
+        use Measure as M;
+        for measure in [M::MediaErrors, M::LightThrottles, M::InstanceRateExceeded] {
             set(measure, 0)(&mut machine);
         }
         machine.remember();
@@ -359,6 +397,9 @@ pub(crate) mod cases {
             fires("SW-HEALTH-008", sata_hdd, attribute(10, false)).warning(),
             quiet("SW-HEALTH-008", sata_hdd, attribute(11, true)),
             quiet("SW-HEALTH-008", nvme, warn(Warning::Temperature)),
+            fires("SW-HEALTH-009", remembered, set(M::InstanceRateExceeded, 5)).warning(),
+            fires("SW-HEALTH-009", nvme, set(M::VolumeIopsExceeded, 60_000_000)).info(),
+            quiet("SW-HEALTH-009", nvme, set(M::VolumeIopsExceeded, 59_999_999)),
         ]
     }
 }

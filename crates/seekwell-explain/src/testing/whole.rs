@@ -25,7 +25,7 @@ impl<F: FnMut(&Request) -> Served> Executor for Virtual<F> {
         let control = Control::default();
         let ran = engine::run(workload, 0, &mut target, &mut Unlimited::default(), &control);
         self.clock += target.now();
-        Ok(Execution { measurement: ran?, device: None, others: None, wear: None })
+        Ok(Execution::of(ran?))
     }
 
     fn now(&self) -> Nanos {

@@ -16,6 +16,7 @@ pub enum Unit {
     Hours,
     Minutes,
     Seconds,
+    Microseconds,
 }
 
 macro_rules! measures {
@@ -88,6 +89,12 @@ measures! {
     BusyTime: "controller busy", Minutes;
     ReadCommands: "read commands", Count;
     WriteCommands: "write commands", Count;
+    /// More requests were asked of a cloud volume than it is provisioned for.
+    VolumeIopsExceeded: "above the volume's IOPS limit", Microseconds;
+    VolumeRateExceeded: "above the volume's throughput limit", Microseconds;
+    /// More than its virtual machine may do on all of its volumes.
+    InstanceIopsExceeded: "above the instance's IOPS limit", Microseconds;
+    InstanceRateExceeded: "above the instance's throughput limit", Microseconds;
     /// Assuming memory pages of 4 KiB.
     MaxTransfer: "largest transfer", Size;
     PowerStates: "power states", Count;
@@ -127,6 +134,7 @@ impl Measure {
             Unit::Hours => format!("{value} h"),
             Unit::Minutes => format!("{value} min"),
             Unit::Seconds => format!("{value} s"),
+            Unit::Microseconds => format!("{:.1} s", value as f64 / 1e6),
         }
     }
 

@@ -25,6 +25,7 @@ use crate::probe::Power;
 use crate::reader::{Need, Reader, show};
 use cell::Values;
 use seekwell_sys::View;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What the drive behind a device says of itself; `None` if the device has no drive, the drive may
@@ -53,6 +54,18 @@ pub(crate) fn read(r: &mut Reader<'_>, device: &Device) -> Option<Health> {
         Some(identify) => ata::read(&mut pages, &identify.value)?.told(),
         // A bridge may not survive a command it does not know, and a virtual disk has no pages.
         None => speaks_scsi(device).then(|| scsi::read(&mut pages))??.told(),
+    }
+}
+
+/// How long more was asked of a cloud volume than one of its limits so far, in microseconds; empty
+/// for any other device, and where `view` asks no drives.
+pub fn exceeded(view: &dyn View, device: &Device) -> BTreeMap<Measure, Fact<i64>> {
+    let counts = |health: &Health| health.get(Measure::VolumeIopsExceeded).is_some();
+    match &device.detail.nvme {
+        Some(nvme) if device.detail.health.as_ref().is_some_and(counts) => {
+            nvme::exceeded(&mut DrivePages::of(&mut Reader::new(view), &nvme.controller))
+        }
+        _ => BTreeMap::new(),
     }
 }
 

@@ -1,11 +1,14 @@
 //! NVMe: identify data and log pages 01h, 02h and 06h (NVM Express Base Specification 2.0, §5.16.1
-//! and §5.17.2; NVM Command Set 1.0, §4.1.5.1), and C0h (OCP Datacenter NVMe SSD 2.0, §4.8.6).
+//! and §5.17.2; NVM Command Set 1.0, §4.1.5.1), C0h (OCP Datacenter NVMe SSD 2.0, §4.8.6), and D0h
+//! of Amazon's volumes (Amazon EBS user guide, "Amazon EBS detailed performance statistics").
 
 use super::cell::{Cell, ONE, Scale, little, values};
 use super::{
     DrivePages, Health, LbaFormat, LoggedError, Measure as M, Outcome, Page, SelfTest, Values,
     Warning,
 };
+use crate::model::Fact;
+use std::collections::BTreeMap;
 
 /// Data units are a thousand blocks of 512 bytes.
 const DATA_UNIT: u64 = 512_000;
@@ -62,6 +65,19 @@ const OCP_GUID: u128 = 0xafd5_14c9_7c6f_4f9c_a4f2_bfea_2810_afc5;
 /// By which a controller's list of UUIDs says that vendor-specific pages are OCP's.
 const OCP_UUID: u128 = 0xc194_d55b_e094_4794_a21d_2999_8f56_be6f;
 
+/// Times in microseconds since the volume was attached.
+const VOLUME: &[Cell] = &[
+    (M::VolumeIopsExceeded, 56, 8, ONE),
+    (M::VolumeRateExceeded, 64, 8, ONE),
+    (M::InstanceIopsExceeded, 72, 8, ONE),
+    (M::InstanceRateExceeded, 80, 8, ONE),
+];
+/// The page of a volume, whose namespace is the first, and how it begins.
+const VOLUME_PAGE: &str = "log-ns-1-d0-4096";
+const VOLUME_MAGIC: u128 = 0x3c23_b510;
+/// Model number of every volume, at this place of the identify data.
+const VOLUME_MODEL: (usize, &[u8]) = (24, b"Amazon Elastic Block Store");
+
 const CONTROLLER: &[Cell] = &[
     (M::TemperatureWarning, 266, 2, Scale::Kelvin),
     (M::TemperatureCritical, 268, 2, Scale::Kelvin),
@@ -93,6 +109,10 @@ pub(super) fn read(pages: &mut DrivePages<'_, '_>, namespace: Option<u32>) -> Op
     if let Some(log) = ocp_page(pages, &controller) {
         health.take(ocp(&log.bytes), &log.from);
     }
+    let (at, model) = VOLUME_MODEL;
+    if controller.bytes.get(at..).is_some_and(|rest| rest.starts_with(model)) {
+        health.values.extend(exceeded(pages));
+    }
     health.take(limits(&controller.bytes), &controller.from);
     if let Some(n) = namespace
         && let Some(page) = pages.get(&format!("identify-00-{n}"))
@@ -114,6 +134,13 @@ fn ocp_page(pages: &mut DrivePages<'_, '_>, controller: &Page) -> Option<Page> {
     }
     let listed = bit(261, 5) && pages.get("log-00-1024")?.bytes.get(4 * 0xc0)? & 1 != 0;
     listed.then(|| pages.get(&format!("log-c0-{OCP_BYTES}")))?
+}
+
+/// How long more was asked of a cloud volume than it or its instance may do.
+pub(super) fn exceeded(pages: &mut DrivePages<'_, '_>) -> BTreeMap<M, Fact<i64>> {
+    let page = pages.get(VOLUME_PAGE).filter(|p| little(&p.bytes, 0, 4) == Some(VOLUME_MAGIC));
+    let Some(page) = page else { return BTreeMap::new() };
+    values(VOLUME, &page.bytes).into_iter().map(|(m, us)| (m, page.fact(us))).collect()
 }
 
 /// The place of OCP's UUID in the list, from 1.

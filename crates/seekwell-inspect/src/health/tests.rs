@@ -165,6 +165,25 @@ fn vendor_pages_are_only_asked_of_drives_that_list_them_and_must_say_what_they_a
 }
 
 #[test]
+fn a_cloud_volume_says_how_long_it_was_above_each_limit() {
+    let identify = page(4096, &[(24, b"Amazon Elastic Block Store              ")]);
+    let counts: Vec<u8> =
+        [7_000_000_u64, 0, 0, 40].iter().flat_map(|us| us.to_le_bytes()).collect();
+    let log = page(4096, &[(0, &0x3c23_b510_u32.to_le_bytes()), (56, &counts)]);
+    let mut pages = [("identify-01-0", identify), ("log-ns-1-d0-4096", log)];
+    let found = health(&drive("nvme0", &pages), &nvme()).unwrap();
+    let of = |measure| value(&found, measure);
+    assert_eq!(of(Measure::VolumeIopsExceeded), Some(7_000_000));
+    assert_eq!(of(Measure::VolumeRateExceeded), Some(0));
+    assert_eq!(of(Measure::InstanceRateExceeded), Some(40));
+    assert_eq!(Measure::VolumeIopsExceeded.text(7_040_000), "7.0 s");
+    // Other makers use this number for pages of their own.
+    pages[0].1[24] = b'B';
+    let found = health(&drive("nvme0", &pages), &nvme()).unwrap();
+    assert_eq!(value(&found, Measure::VolumeIopsExceeded), None);
+}
+
+#[test]
 fn counters_that_no_drive_can_have_reached_are_left_out() {
     let log = page(512, &[(48, &[0xff; 16]), (160, &[0xff; 16]), (128, &[9])]);
     let pages = [("identify-01-0", page(4096, &[])), ("log-02-512", log)];

@@ -8,7 +8,8 @@
 //! | name | command |
 //! |---|---|
 //! | `identify-CNS-NSID` | NVMe Identify |
-//! | `log-LID-BYTES`, `log-LID-BYTES-UUID` | NVMe Get Log Page |
+//! | `log-LID-BYTES`, `log-LID-BYTES-UUID` | NVMe Get Log Page, of the whole controller |
+//! | `log-ns-NSID-LID-BYTES` | the same of one namespace |
 //! | `ata-power` | CHECK POWER MODE: the count register |
 //! | `smart-data`, `smart-thresholds` | SMART READ DATA, READ THRESHOLDS |
 //! | `smart-status` | SMART RETURN STATUS: the middle and the high byte of the address |
@@ -91,6 +92,7 @@ enum Command {
         id: u8,
         bytes: usize,
         uuid: u8,
+        namespace: u32,
     },
     AtaPower,
     /// A subcommand of SMART that gives a sector.
@@ -110,6 +112,8 @@ enum Command {
 impl Command {
     fn of(name: &str) -> Option<Self> {
         let hex = |text: &str| u8::from_str_radix(text, 16).ok();
+        let fits = |n: &usize| (4..=LONGEST).contains(n) && n.is_multiple_of(4);
+        let length = |text: &str| text.parse().ok().filter(fits);
         let parts: Vec<&str> = name.split('-').collect();
         Some(match parts[..] {
             ["identify", cns, nsid] => {
@@ -117,10 +121,13 @@ impl Command {
             }
             ["log", "ext", log, page] => Self::LogExt { log: hex(log)?, page: hex(page)? },
             ["log", "sense", page] => Self::LogSense(hex(page).filter(|p| *p < 0x40)?),
+            ["log", "ns", nsid, id, bytes] => {
+                let namespace = nsid.parse().ok()?;
+                Self::Log { id: hex(id)?, bytes: length(bytes)?, uuid: 0, namespace }
+            }
             ["log", id, bytes, ref uuid @ ..] if uuid.len() < 2 => {
-                let fits = |n: &usize| (4..=LONGEST).contains(n) && n.is_multiple_of(4);
                 let uuid = uuid.first().map_or(Some(0), |u| u.parse().ok())?;
-                Self::Log { id: hex(id)?, bytes: bytes.parse().ok().filter(fits)?, uuid }
+                Self::Log { id: hex(id)?, bytes: length(bytes)?, uuid, namespace: u32::MAX }
             }
             ["ata", "power"] => Self::AtaPower,
             ["smart", "data"] => Self::SmartSector(0xd0),
@@ -158,11 +165,11 @@ impl Command {
 
     fn nvme(self) -> (AdminCommand, usize) {
         match self {
-            Self::Log { id, bytes, uuid } => {
+            Self::Log { id, bytes, uuid, namespace } => {
                 let words = (bytes / 4 - 1) as u32;
                 let command = AdminCommand {
                     opcode: 0x02,
-                    nsid: u32::MAX,
+                    nsid: namespace,
                     cdw10: words << 16 | u32::from(id),
                     cdw14: u32::from(uuid & 0x7f),
                     ..AdminCommand::default()
@@ -278,9 +285,9 @@ mod tests {
     #[test]
     fn names_stand_for_commands_and_everything_else_is_a_file() {
         let of = |path: &str| split(Path::new(path)).map(|(_, command)| command);
-        let log = Command::Log { id: 0xc0, bytes: 512, uuid: 2 };
+        let log = Command::Log { id: 0xc0, bytes: 512, uuid: 2, namespace: u32::MAX };
         assert_eq!(of("/dev/nvme0/page/log-c0-512-2"), Some(log));
-        let log = Command::Log { id: 2, bytes: 512, uuid: 0 };
+        let log = Command::Log { id: 2, bytes: 512, uuid: 0, namespace: u32::MAX };
         assert_eq!(of("/dev/nvme0/page/log-02-512"), Some(log));
         assert_eq!(of("/dev/sda/page/log-ext-04-01"), Some(Command::LogExt { log: 4, page: 1 }));
         assert_eq!(of("/dev/sda/page/log-sense-2f"), Some(Command::LogSense(0x2f)));

@@ -80,6 +80,18 @@ pub fn group_limit<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> 
     Some(Said::shown(Station::Throttle).at(reached))
 }
 
+/// A limit of a cloud volume or its instance, which the volume itself says was reached.
+pub fn volume_limit<'r>(_: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    /// Of the time, in percent.
+    const MOST: f64 = 50.0;
+    let share = |name: &str| point.phase.median(name).filter(|percent| *percent >= MOST);
+    let limits = Repeat::EXCEEDED.iter();
+    let reached = limits.filter_map(|(_, name, limit)| Some((share(name)?, *limit)));
+    let (percent, limit) = reached.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let seen = format!("the volume counts {percent:.0} % of the time above {limit}");
+    Some(Said::shown(Station::Throttle).named(limit).seen(seen, &point.phase.name))
+}
+
 /// A disk in compressed memory: the processor does all of its work.
 pub fn compressed_memory<'r>(run: &'r Run<'r>, _: &Point<'_>) -> Option<Said<'r>> {
     let device = run.document.inspection.device.as_ref()?;
