@@ -1,5 +1,6 @@
 //! Putting the facts of one target together.
 
+use crate::facts::network_path;
 use crate::find;
 use crate::host;
 use crate::inspection::{Device, Inspection};
@@ -38,6 +39,8 @@ pub fn inspect(view: &dyn View, target: &Target) -> Inspection {
         let virtual_machine = inspection.host.virtualization.is_some();
         notes::of_device(device, virtual_machine, &mut inspection.notes);
     }
+    let filesystem = inspection.filesystem.as_ref();
+    inspection.network = network_path(&r, filesystem, inspection.disk());
     inspection.missing = r.into_missing();
     inspection
 }

@@ -1,6 +1,6 @@
 //! What inspection found: the target, the machine, the stack of devices.
 
-use crate::facts::{Detail, PowerFacts, VmFacts};
+use crate::facts::{Detail, NetworkPath, PowerFacts, VmFacts};
 use crate::finding::Evidence;
 use crate::model::{DeviceKind, Fact, Filesystem, Hop, IoLimit, Missing, Queue, TargetKind};
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,9 @@ pub struct Inspection {
     /// The block device it is on, with everything below it; `None` without one (tmpfs,
     /// NFS).
     pub device: Option<Device>,
+    /// The way to the server that holds the data, of a network file system or disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Fact<NetworkPath>>,
     /// Plain words for a target that is not an ordinary disk: a container's overlay, tmpfs, NFS,
     /// FUSE, a virtual machine's disk.
     pub notes: Vec<String>,
@@ -44,6 +47,7 @@ impl Inspection {
             host: Host::default(),
             filesystem: None,
             device: None,
+            network: None,
             notes: Vec::new(),
             missing: Vec::new(),
         }

@@ -11,6 +11,7 @@ pub fn declared(inspection: &Inspection) -> Vec<Ceiling> {
         all.extend(link(disk));
         all.extend(mode(disk));
     }
+    all.extend(network(inspection));
     all.extend(shared(inspection));
     all.extend(groups(inspection));
     all.retain(|ceiling| ceiling.rate.is_finite() && ceiling.rate > 0.0);
@@ -68,6 +69,14 @@ fn link(disk: &Device) -> Option<Ceiling> {
         }
     };
     Some(bytes(Station::Link, format!("{kind} link at {}", link.words), link.bytes_per_s, from))
+}
+
+/// The interface through which a server is reached. It also carries what others send.
+fn network(inspection: &Inspection) -> Option<Ceiling> {
+    let path = inspection.network.as_ref()?;
+    let (mbps, rate) = (path.value.megabits_per_s?, path.value.rate()?);
+    let name = format!("network link {} at {rate}", path.value.interface);
+    Some(bytes(Station::Link, name, mbps as f64 * 1e6 / 8.0, &path.from))
 }
 
 /// The transfer mode of a disk on a parallel cable; a SATA disk has one in name only.

@@ -1,7 +1,9 @@
 use crate::judge;
 use crate::testing::{Case, SMALL};
 use proptest::prelude::*;
-use seekwell_inspect::facts::{AtaFacts, PciFunction, PcieLink};
+use seekwell_inspect::facts::{
+    AtaFacts, CryptTarget, MapperFacts, MapperTarget, NetworkPath, PciFunction, PcieLink,
+};
 use seekwell_inspect::{Fact, IoLimit};
 use seekwell_io::workload::{Pace, Pattern, Workload};
 use seekwell_runs::Repeat;
@@ -53,6 +55,49 @@ fn the_same_rate_for_reads_and_writes_of_what_cannot_be_seen_is_a_cap() {
     assert_eq!(case.of("r1").by, Station::Latency);
     let found = case.judge().ceilings;
     assert!(found.iter().any(|c| c.by == Station::Throttle && c.known == Known::Inferred));
+}
+
+#[test]
+fn a_full_network_link_is_the_limit_of_a_disk_behind_it() {
+    let mut case = Case::disk(None).large(100, 1150.0, 1140.0);
+    let path = NetworkPath {
+        server: "192.168.0.2".into(),
+        interface: "eth0".into(),
+        megabits_per_s: Some(10_000),
+    };
+    case.0.inspection.network = Some(Fact::new(path, "speed"));
+    let limit = case.of("rseq");
+    assert_eq!(
+        (limit.by, limit.name.as_str()),
+        (Station::Link, "the network link eth0 at 10 Gbit/s")
+    );
+    case.0.phases.clear();
+    assert_ne!(case.large(100, 400.0, 390.0).of("rseq").by, Station::Link);
+}
+
+#[test]
+fn encryption_that_takes_all_processors_is_the_limit() {
+    let crypt = |d: &mut seekwell_inspect::Device| {
+        let target = MapperTarget::Crypt(CryptTarget {
+            cipher: "aes-xts-plain64".into(),
+            sector_bytes: 512,
+            discards: false,
+            no_read_workqueue: false,
+            no_write_workqueue: false,
+            same_cpu: false,
+        });
+        let targets = vec![Fact::new(target, "table")];
+        d.detail.mapper = Some(MapperFacts { targets, ..MapperFacts::default() });
+    };
+    let busy = |case: Case| {
+        let mut case = case.small(100, &[(32, 5e4)]).metric("cpu_percent", 10.0);
+        case.0.phases[0].repeats[0].values.insert(Repeat::OTHERS.into(), 92.0);
+        case.of("r32")
+    };
+    let limit = busy(Case::disk(Some(false)).with(crypt));
+    assert_eq!((limit.by, limit.confidence), (Station::Processor, Confidence::Likely));
+    assert!(limit.name.contains("dm-crypt"), "{limit:?}");
+    assert_ne!(busy(Case::disk(Some(false))).by, Station::Processor);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 use crate::text::clean;
 use crate::units::{binary, capacity, time, whole_percent};
-use seekwell_inspect::facts::{BtrfsFacts, MapperTarget, Usage};
-use seekwell_inspect::{Device, DeviceKind, Fact, Filesystem, Queue};
+use seekwell_inspect::facts::{BtrfsFacts, MapperTarget, NetworkPath, Usage};
+use seekwell_inspect::{Device, DeviceKind, Fact, Filesystem, Inspection, Queue};
 
 /// A line of the tree: how deep it stands, a short name and what it is. All text is clean.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,11 +18,12 @@ pub struct Line {
     pub from: String,
 }
 
-/// The lines of a target: file system, devices, and under each disk its stations from the device
-/// back to the CPU.
-pub fn lines(filesystem: Option<&Filesystem>, device: Option<&Device>) -> Vec<Line> {
+/// The lines of a target: file system, devices, under each disk its stations from the device back
+/// to the CPU, and the network interface that all of it is behind.
+pub fn lines(inspection: &Inspection) -> Vec<Line> {
     let mut out = Vec::new();
-    if let Some(fs) = filesystem {
+    let device = inspection.device.as_ref();
+    if let Some(fs) = &inspection.filesystem {
         let mut line = line_of_filesystem(fs);
         let layout =
             device.and_then(|d| d.detail.btrfs.first()).filter(|_| fs.fstype.value == "btrfs");
@@ -32,7 +33,18 @@ pub fn lines(filesystem: Option<&Filesystem>, device: Option<&Device>) -> Vec<Li
     if let Some(device) = device {
         walk(device, out.len(), &mut out);
     }
+    out.extend(inspection.network.as_ref().map(|path| line_of_network(out.len(), path)));
     out
+}
+
+fn line_of_network(depth: usize, path: &Fact<NetworkPath>) -> Line {
+    let rate = path.value.rate().unwrap_or_else(|| "its rate is not known".to_owned());
+    Line {
+        depth,
+        name: clean(&path.value.interface),
+        detail: format!("network: {rate}, to the server {}", clean(&path.value.server)),
+        from: clean(&path.from),
+    }
 }
 
 /// How a btrfs lays its data out: `, data raid1, metadata raid1`.

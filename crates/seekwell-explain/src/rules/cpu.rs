@@ -49,8 +49,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: ASLEEP,
         about: "waking an idle CPU may be much of a read's latency",
-        means: "With one request at a time the CPU sleeps while it waits, and has to wake up for \
-                each completion.",
+        means: "With one request at a time the CPU sleeps while it waits, and has to wake up \
+                for each completion.",
         known: "The deepest idle state that is not disabled takes at least a quarter of the mean \
                 latency of random reads at depth 1 to leave.",
         why: "The deeper the idle state, the longer the CPU takes to leave it. Whether it goes that \

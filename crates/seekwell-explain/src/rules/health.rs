@@ -106,8 +106,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-HEALTH-009",
         about: "a cloud volume was asked for more than it may do",
-        means: "More requests or bytes were asked of the volume than it is provisioned for, or than \
-                its instance may move to and from all of its volumes.",
+        means: "More requests or bytes were asked of the volume than it is provisioned for, or \
+                than its instance may move to and from all of its volumes.",
         known: "The volume's own counters (Amazon EBS, log page D0h): they grew since the earlier \
                 inspection (a warning), or are above a minute since it was attached \
                 (information).",

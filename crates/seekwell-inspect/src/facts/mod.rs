@@ -13,6 +13,7 @@ mod mapper;
 mod md;
 mod mmc;
 mod mounted;
+mod network;
 mod nvme;
 mod pci;
 mod power;
@@ -34,6 +35,7 @@ pub use mapper::{
 };
 pub use md::MdFacts;
 pub use mmc::MmcFacts;
+pub use network::NetworkPath;
 pub use nvme::NvmeFacts;
 pub use pci::{AerCounts, PciFunction, PcieLink, ide_words};
 pub use power::PowerFacts;
@@ -46,6 +48,7 @@ pub use vm::VmFacts;
 pub(crate) use btrfs::btrfs;
 pub(crate) use ext4::ext4;
 pub(crate) use mounted::{mounted, stands_above};
+pub(crate) use network::path as network_path;
 pub(crate) use power::read as read_power;
 pub(crate) use vm::read as read_vm;
 

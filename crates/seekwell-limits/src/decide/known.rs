@@ -6,7 +6,8 @@ use crate::ceilings::{certain, usual};
 use crate::curve::near;
 use crate::point::{Op, Point};
 use crate::words::command;
-use seekwell_inspect::DeviceKind;
+use seekwell_inspect::facts::MapperTarget;
+use seekwell_inspect::{Device, DeviceKind, Fact};
 use seekwell_io::units::{bytes_per_s, requests_per_s, whole_percent};
 use seekwell_runs::limits::{Ceiling, Confidence, Station, Unit};
 use seekwell_runs::{FastCause, Phase, Repeat, Study};
@@ -41,16 +42,26 @@ pub fn processor<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
         let said = Said::shown(Station::Processor).seen(seen, &point.phase.name);
         return Some(Said { tell: Some(command(run, "--numjobs=4")), ..said });
     }
-    // A thread that needs little CPU time gets it at once, whatever other programs do.
-    let others = others(point.phase).filter(|_| share >= 0.25)?;
+    // A thread that needs little CPU time gets it at once, whatever other programs do; but dm-crypt
+    // works for it in threads of the kernel.
+    let encrypts = run.document.inspection.device.as_ref().is_some_and(encrypts);
+    let others = others(point.phase).filter(|_| share >= 0.25 || encrypts)?;
     let own = point.phase.median("cpu_percent")? / (100.0 * cpus(run));
     let seen = format!(
         "other programs used {} of all CPU time, this one {}",
         whole_percent(others),
         whole_percent(own)
     );
-    let said = || Said::likely(Station::Processor).seen(seen, &point.phase.name);
-    (others + own >= BUSY).then(said)
+    let said = Said::likely(Station::Processor).seen(seen, &point.phase.name);
+    let said = if encrypts { said.named("the processors that encrypt for dm-crypt") } else { said };
+    (others + own >= BUSY).then_some(said)
+}
+
+/// Whether a device or anything below it is encrypted by dm-crypt.
+fn encrypts(device: &Device) -> bool {
+    let is_crypt = |t: &Fact<MapperTarget>| matches!(t.value, MapperTarget::Crypt(_));
+    device.detail.mapper.iter().flat_map(|m| &m.targets).any(is_crypt)
+        || device.below.iter().any(encrypts)
 }
 
 /// The share of all processors that other programs used in every repeat; `None` where one repeat

@@ -71,7 +71,7 @@ fn machine(host: &Host) -> Vec<String> {
 }
 
 fn tree(page: &mut Page, inspection: &Inspection) {
-    let all = lines(inspection.filesystem.as_ref(), inspection.device.as_ref());
+    let all = lines(inspection);
     if all.is_empty() {
         return;
     }

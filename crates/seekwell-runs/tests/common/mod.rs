@@ -1,6 +1,7 @@
 //! A document in which every optional value is present, so that tests see every key.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+use seekwell_inspect::facts::NetworkPath;
 use seekwell_inspect::{
     Device, DeviceKind, Evidence, Fact, Filesystem, Finding, Hop, Host, Inspection, IoLimit,
     Missing, Queue, Severity, Shared, SharedKind, TargetKind,
@@ -103,6 +104,11 @@ pub fn inspection() -> Inspection {
             from: "/sys/x".into(),
             reason: "denied".into(),
         }],
+        network: fact(NetworkPath {
+            server: "192.168.0.2".into(),
+            interface: "eth0".into(),
+            megabits_per_s: Some(10_000),
+        }),
         ..Inspection::new("/mnt/data", TargetKind::Directory)
     }
 }
