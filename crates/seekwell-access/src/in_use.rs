@@ -7,6 +7,7 @@
 use crate::Refusal;
 use crate::backing::look;
 use crate::device::{Family, block_device_at};
+use crate::exported;
 use crate::holders::holders_of;
 use crate::loops::{Shown, shown_by};
 use crate::member::{Member, backing_file};
@@ -16,8 +17,8 @@ use rustix::io::Errno;
 use seekwell_sys::{DevId, View, ViewError, unescape};
 use std::path::{Path, PathBuf};
 
-/// Refuses when any member is mounted, swapped to, held, shown by another loop device, or open for
-/// writing in another process.
+/// Refuses when any member is mounted, swapped to, held, shown by another loop device, exported by
+/// the kernel, or open for writing in another process.
 pub(crate) fn check(view: &dyn View, target: &Path, family: &Family) -> Result<(), Refusal> {
     let unsure = |source| Refusal::Unsure { target: target.to_path_buf(), source };
     let at = mounts_of(view, family).map_err(unsure)?;
@@ -34,6 +35,7 @@ pub(crate) fn check(view: &dyn View, target: &Path, family: &Family) -> Result<(
         }
     }
     loops(view, target, family)?;
+    exported::check(view, target, family)?;
     let by = opened_by(view, target, family, Access::Write)?;
     if by.is_empty() {
         return Ok(());

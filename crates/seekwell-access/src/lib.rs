@@ -16,6 +16,7 @@ mod bytes;
 mod destroy;
 mod device;
 mod error;
+mod exported;
 mod holders;
 mod identity;
 mod in_use;

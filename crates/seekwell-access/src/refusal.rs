@@ -71,6 +71,23 @@ pub enum Refusal {
          first `losetup --detach {loop_device}`", target.display()
     )]
     ShownByLoop { target: PathBuf, loop_device: String, backing: String },
+    /// The kernel gives it to other hosts.
+    #[error(
+        "{} is in use: the kernel exports {device} ({}); first switch that off \
+         (`nvmetcli`, `targetcli`, or by hand there)", target.display(), entry.display()
+    )]
+    Exported {
+        target: PathBuf,
+        device: String,
+        /// Its folder in configfs.
+        entry: PathBuf,
+    },
+    #[error(
+        "whether {} is exported by the kernel cannot be told: {module} is loaded, and configfs, \
+         which lists what it exports, is not mounted; `mount -t configfs none /sys/kernel/config`",
+        target.display()
+    )]
+    UnseenExports { target: PathBuf, module: &'static str },
     /// What a loop device shows cannot be asked, so it may be the target.
     #[error(
         "whether {loop_device} shows the data of {} cannot be told: {source}; \
@@ -142,7 +159,7 @@ pub enum Refusal {
 classify!(Refusal {
     Refused: Missing, RegularFile, NotBlockDevice, ReadOnlyDevice, WrongSerial, NoSerial, Mounted,
         FileSystemMember, Swap, Held, ShownByLoop, UnknownLoop, UnclearFile,
-        OpenForWriting, Signature,
+        Exported, UnseenExports, OpenForWriting, Signature,
         UnknownData, UdevSignature, Busy, Exchanged, Denied, Unsure, Failed;
 });
 
@@ -161,6 +178,8 @@ impl Refusal {
             | Self::Swap { target, .. }
             | Self::Held { target, .. }
             | Self::ShownByLoop { target, .. }
+            | Self::Exported { target, .. }
+            | Self::UnseenExports { target, .. }
             | Self::UnknownLoop { target, .. }
             | Self::UnclearFile { target, .. }
             | Self::OpenForWriting { target, .. }

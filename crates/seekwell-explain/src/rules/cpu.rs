@@ -53,8 +53,8 @@ pub(super) const RULES: &[Rule] = &[
                 for each completion.",
         known: "The deepest idle state that is not disabled takes at least a quarter of the mean \
                 latency of random reads at depth 1 to leave.",
-        why: "The deeper the idle state, the longer the CPU takes to leave it. Whether it goes that \
-              deep during a request depends on the idle governor, so measure it.",
+        why: "The deeper the idle state, the longer the CPU takes to leave it. Whether it goes \
+              that deep during a request depends on the idle governor, so measure it.",
         fix: "sudo seekwell tune auto DISK --rw=randread --iodepth=1 compares reads with idle \
               states and without them",
         tune: Some("Try cpu.idle_latency=n/a, or the longest exit latency that you can afford."),

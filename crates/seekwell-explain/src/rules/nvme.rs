@@ -23,12 +23,13 @@ pub(super) const RULES: &[Rule] = &[
         id: "SW-NVME-002",
         about: "the NVMe drive has fewer queues than the machine has CPUs",
         means: "Several CPUs share a submission queue.",
-        known: "I/O queues (queue_count without the admin queue) against CPUs online.",
+        known: "I/O queues (queue_count without the admin queue) against CPUs online. Over TCP \
+                only a single queue counts.",
         why: "CPUs that share a queue share its lock and its interrupt. A single queue for all \
               CPUs is a bottleneck from a few hundred thousand requests a second; below that it \
               hardly shows.",
         fix: "check MSI-X vectors and nvme.poll_queues/write_queues; many small drives offer no \
-              more",
+              more; over TCP, connect without --nr-io-queues=1",
         tune: None,
         check: Check::Nvme(few_queues),
     },
@@ -100,13 +101,18 @@ fn not_live(_: &Observed<'_>, _: &Device, nvme: &NvmeFacts) -> Option<Found> {
 fn few_queues(input: &Observed<'_>, d: &Device, nvme: &NvmeFacts) -> Option<Found> {
     let queues = nvme.io_queues.as_ref()?;
     let cpus = input.inspection.host.cpus.as_ref()?;
-    // Between half and all CPUs two share a queue at most, which does not show.
-    if queues.value == 0 || queues.value * 2 > cpus.value || is(&d.transport, "nvme-tcp") {
+    // Between half and all CPUs two share a queue at most, which does not show. Over TCP a few
+    // connections carry what the network does.
+    let enough = queues.value > 1 && is(&d.transport, "nvme-tcp");
+    if queues.value == 0 || queues.value * 2 > cpus.value || enough {
         return None;
     }
     let alone = queues.value == 1 && cpus.value >= 4;
     let severity = if alone { Severity::Warning } else { Severity::Info };
-    let title = format!("{} queues for {} CPUs", queues.value, cpus.value);
+    let title = match queues.value {
+        1 => format!("one queue for {} CPUs", cpus.value),
+        several => format!("{several} queues for {} CPUs", cpus.value),
+    };
     Some(Found::new(severity, title).fact("I/O queues", queues).fact("CPUs", cpus))
 }
 
