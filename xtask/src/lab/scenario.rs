@@ -94,6 +94,8 @@ pub enum Tool {
     #[serde(rename = "mkfs-btrfs")]
     Btrfs,
     Dmsetup,
+    /// open-iscsi: iscsistart.
+    Iscsistart,
     /// e2fsprogs: mkfs.ext4.
     Mkfs,
     #[serde(rename = "nbd-client")]
@@ -127,6 +129,10 @@ impl Tool {
                     "libzstd1",
                     "zlib1g",
                 ],
+            ),
+            Self::Iscsistart => (
+                "iscsistart",
+                &["open-iscsi", "libopeniscsiusr", "libkmod2", "libssl3", "libzstd1", "liblzma5"],
             ),
             Self::Mkfs => {
                 ("mkfs.ext4", &["e2fsprogs", "libext2fs2", "libcom-err2", "libblkid1", "libuuid1"])
