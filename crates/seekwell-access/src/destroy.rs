@@ -9,6 +9,7 @@ use crate::device::Family;
 use crate::identity::{Answer, check as check_identity, seed, udev_properties};
 use crate::labels::{Fingerprint, Labels, PATIENCE, Survey};
 use crate::opened_by::{Access, opened_by};
+use crate::zones::{Zone, ZoneChange, ZoneKind, zones_of};
 use crate::{Refusal, in_use};
 use rustix::fs::{FileType, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
@@ -91,17 +92,28 @@ pub struct Consent<'a> {
     pub accepted: &'a [Fingerprint],
 }
 
+/// Where a device will be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Anywhere; a host-managed zoned device takes no such writes.
+    Any,
+    /// At the write pointers of its zones, where it has any.
+    ByZone,
+}
+
 /// Opens a block device so that it may be overwritten, or says why not. Where unknown data was
-/// accepted, the places that were seen to hold it are zeroed, so that the consent is needed once.
+/// accepted, the places that were seen to hold it are zeroed (zones that are written in order: the
+/// whole of them is reset), so that the consent is needed once.
 ///
 /// # Errors
 /// [`Refusal`], in the order: what the path is, read-only, the serial, mounts, swap, holders, loop
-/// devices over it, processes that write to it, signatures, the exclusive open, unknown data.
-/// Nothing was written.
+/// devices over it, processes that write to it, signatures, the exclusive open, zones that take no
+/// writes of this order, unknown data. Nothing was written.
 pub fn open_for_destruction(
     view: &dyn View,
     path: &Path,
     consent: Consent<'_>,
+    order: Order,
 ) -> Result<WritableDevice, Refusal> {
     let unsure = |source| Refusal::Unsure { target: path.to_path_buf(), source };
     let dev = block_number(path)?;
@@ -121,7 +133,8 @@ pub fn open_for_destruction(
     // Asked again, now that nobody else can claim it.
     let family = Family::of(view, path, dev)?;
     once_free(|| in_use::check(view, path, &family))?;
-    let survey = is_nobodys(view, path, &family, &look, consent)?;
+    let zones = zones(path, &look, order)?;
+    let survey = is_nobodys(view, path, &family, (&look, &zones), consent)?;
     let failed = |errno| Refusal::io(path, "measured", errno);
     let device = WritableDevice {
         size_bytes: rustix::fs::seek(&fd, SeekFrom::End(0)).map_err(failed)?,
@@ -137,7 +150,7 @@ pub fn open_for_destruction(
     assert_eq!(family.target.dev, dev, "what was checked is what is opened");
     for area in survey.strange {
         let step = "zeroed where it holds accepted data";
-        device.zero(&area).map_err(|source| Refusal::Failed {
+        device.clear(&area, &zones).map_err(|source| Refusal::Failed {
             target: path.to_path_buf(),
             step,
             source,
@@ -230,20 +243,34 @@ fn labels(view: &dyn View, path: &Path, family: &Family, look: &File) -> Result<
     Ok(survey)
 }
 
+/// The zones of the device, where it has any and takes writes of this order.
+fn zones(path: &Path, look: &File, order: Order) -> Result<Vec<Zone>, Refusal> {
+    let target = || path.to_path_buf();
+    let zones = zones_of(look).map_err(|source| Refusal::Zones { target: target(), source })?;
+    if order == Order::Any && zones.iter().any(Zone::in_order) {
+        return Err(Refusal::HostManaged { target: target() });
+    }
+    Ok(zones)
+}
+
 /// Nothing that may be somebody's is on the device, as far as that can be told, but data that was
 /// accepted.
 fn is_nobodys(
     view: &dyn View,
     path: &Path,
     family: &Family,
-    look: &File,
+    (look, zones): (&File, &[Zone]),
     consent: Consent<'_>,
 ) -> Result<Survey, Refusal> {
     let mut survey = labels(view, path, family, look)?;
     let node = family.target.node();
     let limit = PATIENCE * if consent.accepted.is_empty() { 1 } else { 3 };
-    let stored = stored(view, family, look, survey.size_bytes)
-        .unwrap_or_else(|| std::iter::once(0..survey.size_bytes).collect());
+    let stored = match zones {
+        [] => stored(view, family, look, survey.size_bytes)
+            .unwrap_or_else(|| std::iter::once(0..survey.size_bytes).collect()),
+        // Beyond a write pointer there is nothing.
+        zones => zones.iter().map(Zone::written).filter(|range| !range.is_empty()).collect(),
+    };
     let seed = seed(view, family);
     survey
         .look_beyond((look, &node), &stored, seed, limit)
@@ -358,6 +385,24 @@ fn open_exclusively(
 const BLKZEROOUT: libc::Ioctl = 0x127f;
 
 impl WritableDevice {
+    /// Nothing of what this area held can be read afterwards.
+    fn clear(&self, area: &Range<u64>, zones: &[Zone]) -> io::Result<()> {
+        if zones.is_empty() {
+            return self.zero(area);
+        }
+        for zone in zones.iter().filter(|zone| zone.start < area.end && area.start < zone.end()) {
+            match zone.kind {
+                ZoneKind::Conventional => {
+                    self.zero(&(zone.start.max(area.start)..zone.end().min(area.end)))?;
+                }
+                ZoneKind::SequentialRequired | ZoneKind::SequentialPreferred => {
+                    self.change_zone(zone, ZoneChange::Reset)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn zero(&self, area: &Range<u64>) -> io::Result<()> {
         let block = u64::from(self.logical_block_bytes);
         assert!(area.start < area.end && area.end <= self.size_bytes, "the area is on the device");

@@ -36,8 +36,9 @@ mod scratch;
 mod signature;
 mod space;
 mod sweep;
+mod zones;
 
-pub use destroy::{Consent, WritableDevice, open_for_destruction};
+pub use destroy::{Consent, Order, WritableDevice, open_for_destruction};
 pub use error::AccessError;
 pub use holders::{Holder, HolderKind};
 pub use labels::{Fingerprint, NotAFingerprint, UnknownData, signatures_of};
@@ -55,6 +56,7 @@ pub use scratch::{Fill, Scratch, ScratchDir};
 pub use signature::Signature;
 pub use space::{FsSpace, GIB, plan_size};
 pub use sweep::{Leftover, sweep};
+pub use zones::{Zone, ZoneChange, ZoneCondition, ZoneKind, ZonesError, reported_zones};
 
 use std::os::fd::{AsFd, BorrowedFd};
 

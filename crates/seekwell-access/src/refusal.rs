@@ -6,6 +6,7 @@ use crate::labels::{Fingerprint, UnknownData};
 use crate::mounted::MountedAt;
 use crate::opened_by::OpenedBy;
 use crate::signature::Signature;
+use crate::zones::ZonesError;
 use seekwell_sys::{DevId, ViewError, classify, sudo};
 use std::fmt;
 use std::io;
@@ -142,6 +143,15 @@ pub enum Refusal {
         /// Processes that have it open; empty when the kernel itself holds it or none may be seen.
         by: Vec<OpenedBy>,
     },
+    /// Its zones take writes at their write pointers alone.
+    #[error(
+        "{} is a host-managed zoned device, which takes writes at the write pointers of its zones \
+         alone: follow them with `seekwell bench --zonemode=zbd`, or zonemode=zbd in a job file",
+        target.display()
+    )]
+    HostManaged { target: PathBuf },
+    #[error("{} may hold data in zones that cannot be told: {source}", target.display())]
+    Zones { target: PathBuf, source: ZonesError },
     /// The path led to another device the second time.
     #[error(
         "{} was device {checked} when it was checked and {opened} when it was opened; \
@@ -159,8 +169,9 @@ pub enum Refusal {
 classify!(Refusal {
     Refused: Missing, RegularFile, NotBlockDevice, ReadOnlyDevice, WrongSerial, NoSerial, Mounted,
         FileSystemMember, Swap, Held, ShownByLoop, UnknownLoop, UnclearFile,
-        Exported, UnseenExports, OpenForWriting, Signature,
-        UnknownData, UdevSignature, Busy, Exchanged, Denied, Unsure, Failed;
+        FileSystemMember, Swap, Held, ShownByLoop, UnknownLoop, UnclearFile, Exported,
+        UnseenExports, OpenForWriting, Signature,
+        UnknownData, UdevSignature, Busy, HostManaged, Zones, Exchanged, Denied, Unsure, Failed;
 });
 
 impl Refusal {
@@ -187,6 +198,8 @@ impl Refusal {
             | Self::UnknownData { target, .. }
             | Self::UdevSignature { target, .. }
             | Self::Busy { target, .. }
+            | Self::HostManaged { target }
+            | Self::Zones { target, .. }
             | Self::Exchanged { target, .. }
             | Self::Denied { target, .. }
             | Self::Unsure { target, .. }

@@ -5,7 +5,7 @@ mod common;
 use common::{
     Loop, MIB, Overlay, Undo, alone, destroy, opened, opened_although, patiently, run, skip,
 };
-use seekwell_access::{Consent, Fingerprint, Refusal, Signature, open_for_destruction};
+use seekwell_access::{Consent, Fingerprint, Order, Refusal, Signature, open_for_destruction};
 use seekwell_sys::Live;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -291,7 +291,8 @@ fn data_without_any_signature_is_refused_until_exactly_that_data_is_accepted() {
         image[at + 512 - 1] ^= 1;
         disk.hold(&image);
         let consent = Consent { serial: disk.serial(), accepted: &accepted };
-        let refused = open_for_destruction(&Live::system(), &disk.node, consent).map(drop);
+        let refused =
+            open_for_destruction(&Live::system(), &disk.node, consent, Order::Any).map(drop);
         let text = refused.unwrap_err().to_string();
         assert!(text.contains(&format!("{}` is for other data", seen.fingerprint)), "{text}");
         assert!(disk.content() == image, "something was written");
@@ -314,7 +315,9 @@ fn accepted_data_stands_for_no_signature() {
     image[0x438..0x43a].copy_from_slice(b"\x53\xef");
     disk.hold(&image);
     let consent = Consent { serial: disk.serial(), accepted: &accepted };
-    let refused = open_for_destruction(&Live::system(), &disk.node, consent).map(drop).unwrap_err();
+    let refused = open_for_destruction(&Live::system(), &disk.node, consent, Order::Any)
+        .map(drop)
+        .unwrap_err();
     assert!(matches!(refused, Refusal::Signature { .. }), "{refused}");
     assert!(disk.content() == image, "something was written");
 }

@@ -3,7 +3,7 @@
 use crate::executor::Source;
 use crate::{Host, RunError, Watcher, target};
 use seekwell_access::{
-    AccessError, Consent, Fill, Opened, OpenedKind, ReadOnly, Scratch, WritableDevice,
+    AccessError, Consent, Fill, Opened, OpenedKind, Order, ReadOnly, Scratch, WritableDevice,
     open_for_destruction, open_read_only,
 };
 use seekwell_checkup::{PlanInputs, PlanMedium};
@@ -82,7 +82,7 @@ pub fn prepare(
         (TargetKind::Null, None) => Ok(null(wanted)),
         (TargetKind::Machine, None) => modelled(path, wanted),
         (TargetKind::BlockDevice, Some(consent)) => {
-            let destroyed = destroyed(path, consent, host, watcher)?;
+            let destroyed = destroyed(path, consent, Order::Any, host, watcher)?;
             let looked_at_bytes = Some(destroyed.looked_at_bytes());
             Ok(ready(Opened::WritableDevice(destroyed), device, wanted, |size_bytes, direct| {
                 let serial = consent.serial.to_owned();
@@ -123,11 +123,12 @@ pub fn prepare(
 pub fn destroyed(
     path: &Path,
     consent: Consent<'_>,
+    order: Order,
     host: Host<'_>,
     watcher: &impl Watcher,
 ) -> Result<WritableDevice, RunError> {
     watcher.doing("looking for data of others");
-    let device = open_for_destruction(host.view, path, consent)?;
+    let device = open_for_destruction(host.view, path, consent, order)?;
     device.notes().iter().for_each(|note| watcher.note(note));
     Ok(device)
 }

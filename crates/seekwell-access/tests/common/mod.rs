@@ -6,7 +6,7 @@ mod place;
 #[allow(unused_imports, reason = "not every program of tests measures")]
 pub use place::Place;
 
-use seekwell_access::{Consent, Fingerprint, Refusal, WritableDevice, open_for_destruction};
+use seekwell_access::{Consent, Fingerprint, Order, Refusal, WritableDevice, open_for_destruction};
 use seekwell_sys::{Live, View, ViewError};
 use std::any::Any;
 use std::ffi::OsStr;
@@ -60,7 +60,7 @@ pub fn patiently<T, E: fmt::Display>(mut what: impl FnMut() -> Result<T, E>) -> 
 
 /// Asks the guard for a device, accepting no unknown data.
 pub fn destroy(view: &dyn View, node: &Path, serial: &str) -> Result<WritableDevice, Refusal> {
-    open_for_destruction(view, node, Consent { serial, accepted: &[] })
+    open_for_destruction(view, node, Consent { serial, accepted: &[] }, Order::Any)
 }
 
 /// Opens a device that has to open.
@@ -75,7 +75,7 @@ pub fn opened_although(
     serial: &str,
     accepted: &[Fingerprint],
 ) -> WritableDevice {
-    open_for_destruction(view, node, Consent { serial, accepted })
+    open_for_destruction(view, node, Consent { serial, accepted }, Order::Any)
         .unwrap_or_else(|refusal| panic!("{refusal}"))
 }
 

@@ -4,7 +4,7 @@ use super::error::{Fault, JobRunError};
 use crate::{Host, RunError, Watcher, medium, sweep};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use seekwell_access::{
-    AccessError, Consent, Fill, FsSpace, Opened, Scratch, Way, drop_cache, folder_of,
+    AccessError, Consent, Fill, FsSpace, Opened, Order, Scratch, Way, drop_cache, folder_of,
     open_read_only, plan_size,
 };
 use seekwell_inspect::Target;
@@ -146,7 +146,7 @@ fn one(
     Ok(Some(match (place.there, destroy) {
         (There::Null | There::Modelled, _) => return Ok(None),
         (There::Device, Some(consent)) if place.written_by.is_some() => {
-            Opened::WritableDevice(medium::destroyed(&place.path, consent, host, line)?)
+            Opened::WritableDevice(medium::destroyed(&place.path, consent, Order::Any, host, line)?)
         }
         (There::Device | There::File, _) => Opened::ReadOnly(open_read_only(&place.path)?),
         (There::Nothing, _) => Opened::Scratch(lay_out(place, host, line)?),
