@@ -268,26 +268,46 @@ const RULES: &[Rule] = &[
         why: "there is no write_iops_log",
     },
     Rule {
-        options: "zonemode",
-        idle: |job| job.zoned,
-        why: "write pointers of zoned devices are not followed: writes out of the order of their \
-              zone fail there",
-    },
-    Rule {
         options: "zonerange",
         idle: |job| job.strided.is_none(),
         why: "there is no zonemode=strided",
     },
     Rule {
         options: "zoneskip",
-        idle: |job| job.strided.is_none() && !job.zoned,
-        why: "there is no zonemode",
+        idle: |job| job.zoned.is_some(),
+        why: "no zone of a zoned device is left out here; use offset and size",
+    },
+    Rule {
+        options: "zoneskip",
+        idle: |job| job.strided.is_none(),
+        why: "there is no zonemode=strided",
     },
     Rule {
         options: "zonecapacity read_beyond_wp max_open_zones job_max_open_zones \
                   ignore_zone_limits zone_reset_threshold zone_reset_frequency",
-        idle: |job| !job.zoned,
+        idle: |job| job.zoned.is_none(),
         why: "there is no zonemode=zbd",
+    },
+    Rule {
+        options: "zonecapacity",
+        idle: |job| job.zoned.is_some(),
+        why: "zones are those of the device, which says what they hold",
+    },
+    Rule {
+        options: "read_beyond_wp",
+        idle: |job| !job.access.kind.reads(),
+        why: "the job reads nothing",
+    },
+    Rule {
+        options: "max_open_zones job_max_open_zones ignore_zone_limits zone_reset_threshold \
+                  zone_reset_frequency",
+        idle: |job| !job.access.kind.writes(),
+        why: "the job writes nothing",
+    },
+    Rule {
+        options: "zone_reset_threshold",
+        idle: |job| job.zoned.is_some_and(|zoned| zoned.reset_every.is_none()),
+        why: "there is no zone_reset_frequency above 0",
     },
     Rule {
         options: "random_sequence_stride",

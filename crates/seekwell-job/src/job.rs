@@ -16,7 +16,9 @@ pub use observe::{
 pub use pace::{
     Distribution, Hints, Precondition, Process, Random, Rate, ThinkAt, Thinktime, Zone,
 };
-pub use place::{Amount, Creation, Fallocate, Files, FixedRange, Service, ServiceOrder, Strided};
+pub use place::{
+    Amount, Creation, Fallocate, Files, FixedRange, Service, ServiceOrder, Strided, Zoned,
+};
 
 use seekwell_io::request::{Flags, Op};
 use seekwell_io::units::Nanos;
@@ -157,8 +159,9 @@ pub struct Job {
     pub verify: Option<Verify>,
     /// Requests confined to strides of the file; none without `zonemode=strided`.
     pub strided: Option<Strided>,
-    /// The file is to be used as a zoned device (`zonemode=zbd`).
-    pub zoned: bool,
+    /// The files are zoned devices, whose write pointers are followed; none without
+    /// `zonemode=zbd`.
+    pub zoned: Option<Zoned>,
     /// The depth is searched so that latency stays below a target.
     pub latency_target: Option<LatencyTarget>,
     /// A request that takes longer ends the job.

@@ -68,6 +68,8 @@ pub struct Place {
     pub end: u64,
     /// The first job that writes to it.
     pub written_by: Option<String>,
+    /// Some job writes wherever it likes there; else all follow its zones.
+    pub any_order: bool,
     /// What it holds matters before it was written: some job reads it, or it is to be overwritten.
     pub is_read: bool,
     /// Room is made for the whole of it before it is written.
@@ -226,6 +228,7 @@ impl Layout {
             known.end = known.end.max(region.start + region.bytes);
             if job.destroys() && job.verify.as_ref().is_none_or(|v| !v.only) {
                 known.written_by.get_or_insert_with(|| job.name.clone());
+                known.any_order |= job.zoned.is_none();
             }
             known.is_read |= job.access.kind.reads() || job.files.creation.overwrite;
             uses.push(Use { place, region });
@@ -267,6 +270,7 @@ impl Layout {
             known.end = known.end.max(bytes);
             if file.makes.write || file.makes.trim {
                 known.written_by.get_or_insert_with(|| job.name.clone());
+                known.any_order = true;
             }
             known.is_read |= file.makes.read;
             uses.push(Use { place, region: Region { start: 0, bytes } });
@@ -304,6 +308,7 @@ impl Layout {
                 size_bytes,
                 end: 0,
                 written_by: None,
+                any_order: false,
                 is_read: false,
                 allocated: !matches!(fallocate, Fallocate::None | Fallocate::Truncate),
             });

@@ -56,6 +56,10 @@ fn facts(job: &Job) -> Vec<(&'static str, String)> {
     if job.access.random && job.replay.is_none() {
         facts.push(("offsets", offsets(job)));
     }
+    if let Some(zoned) = job.zoned {
+        let most = zoned.most_open.map(|most| format!(", at most {most} open"));
+        facts.push(("zones", format!("write pointers followed{}", most.unwrap_or_default())));
+    }
     if job.rate.limits() {
         let by = |unit: &str, values: By<Option<u64>>| {
             let names = ["read", "write", "discard"];

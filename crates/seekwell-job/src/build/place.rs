@@ -4,7 +4,7 @@ use super::asked::Asked;
 use crate::error::JobError;
 use crate::job::{
     Amount, By, Creation, Extent, Fallocate, Files, Job, Kind, Replay, Service, ServiceOrder,
-    Strided,
+    Strided, Zoned,
 };
 use crate::value;
 use std::path::PathBuf;
@@ -145,7 +145,7 @@ enum ZoneMode {
 }
 
 /// `zonemode`: strided, which `zonesize` alone also means, or a zoned device.
-pub(super) fn zones(asked: &Asked<'_>) -> Result<(Option<Strided>, bool), JobError> {
+pub(super) fn zones(asked: &Asked<'_>) -> Result<(Option<Strided>, Option<Zoned>), JobError> {
     let words = [("none", ZoneMode::None), ("strided", ZoneMode::Strided), ("zbd", ZoneMode::Zbd)];
     let most = i64::MAX as u64;
     let bytes = |name| Ok::<_, JobError>(asked.number(name, 0, most)?.filter(|n| *n > 0));
@@ -157,17 +157,39 @@ pub(super) fn zones(asked: &Asked<'_>) -> Result<(Option<Strided>, bool), JobErr
             return Err(asked.bad_option("zoneskip", "a number of bytes"));
         }
     };
+    let zoned = zoned(asked, zone)?;
     let default = if zone.is_some() { ZoneMode::Strided } else { ZoneMode::None };
     match (asked.word("zonemode", &words, default)?, zone) {
-        (ZoneMode::None, None) => Ok((None, false)),
+        (ZoneMode::None, None) => Ok((None, None)),
         (ZoneMode::None, Some(_)) => Err(asked.bad_option("zonesize", "zonemode=strided")),
         (ZoneMode::Strided, None) => Err(asked.bad_option("zonemode", "zonesize above 0 too")),
         (ZoneMode::Strided, Some(zone_bytes)) => {
             let range_bytes = range.unwrap_or(zone_bytes);
-            Ok((Some(Strided { zone_bytes, range_bytes, skip_bytes }), false))
+            Ok((Some(Strided { zone_bytes, range_bytes, skip_bytes }), None))
         }
-        (ZoneMode::Zbd, _) => Ok((None, true)),
+        (ZoneMode::Zbd, _) => Ok((None, Some(zoned))),
     }
+}
+
+/// How zones of a device are used, whose options are read in any mode.
+fn zoned(asked: &Asked<'_>, zone_bytes: Option<u64>) -> Result<Zoned, JobError> {
+    let most = |name| Ok::<_, JobError>(asked.number(name, 0, 4096)?.filter(|n| *n > 0));
+    let share = |name| {
+        let read = |text: &str, _| {
+            value::float(text).ok().filter(|share| (0.0..=1.0).contains(share)).ok_or("0 to 1")
+        };
+        Ok::<_, JobError>(asked.parse(name, read)?.unwrap_or(0.0))
+    };
+    let (from, frequency) = (share("zone_reset_threshold")?, share("zone_reset_frequency")?);
+    Ok(Zoned {
+        zone_bytes,
+        read_beyond: asked.flag("read_beyond_wp", false)?,
+        most_open: most("max_open_zones")?.map(|n| n as u32),
+        most_open_each: most("job_max_open_zones")?.map(|n| n as u32),
+        past_limits: asked.flag("ignore_zone_limits", false)?,
+        reset_from: from,
+        reset_every: (frequency > 0.0).then(|| (1.0 / frequency) as u64),
+    })
 }
 
 /// `read_iolog` and how it is played.

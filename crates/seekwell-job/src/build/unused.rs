@@ -15,8 +15,6 @@ const FLAGS: &[&str] = &[
     "disk_util",
     "error_dump",
     "fixedbufs",
-    "ignore_zone_limits",
-    "read_beyond_wp",
     "registerfiles",
     "stats",
     "thread",
@@ -32,8 +30,6 @@ const NUMBERS: &[(&str, u64, u64)] = &[
     ("iodepth_batch_complete_min", 0, u32::MAX as u64),
     ("iodepth_low", 0, u32::MAX as u64),
     ("iopsavgtime", 0, u32::MAX as u64),
-    ("job_max_open_zones", 0, 4096),
-    ("max_open_zones", 0, 4096),
     ("nonvectored", 0, u32::MAX as u64),
     ("prio", 0, 7),
     ("prioclass", 0, 3),
@@ -68,12 +64,6 @@ pub(super) fn check(asked: &Asked<'_>) -> Result<(), JobError> {
         asked.triple(name, 0, *most)?;
     }
     WORDS.iter().try_for_each(|(name, words)| asked.word(name, words, ()))?;
-    for name in ["zone_reset_frequency", "zone_reset_threshold"] {
-        let share = |text: &str, _| {
-            value::float(text).ok().filter(|share| (0.0..=1.0).contains(share)).ok_or("0 to 1")
-        };
-        asked.parse(name, share)?;
-    }
     let nice = asked.parse("nice", value::signed)?.unwrap_or(0);
     if !(-20..=19).contains(&nice) {
         return Err(asked.bad_option("nice", "-20 to 19"));

@@ -129,3 +129,22 @@ pub struct Strided {
     /// Left out between zones, in bytes.
     pub skip_bytes: u64,
 }
+
+/// `zonemode=zbd`: the files are zoned devices, whose write pointers are followed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Zoned {
+    /// How long the zones of the device are to be, in bytes; none for whatever it has.
+    pub zone_bytes: Option<u64>,
+    /// Reads may go beyond write pointers.
+    pub read_beyond: bool,
+    /// The most zones open in the device at once; none for as many as it takes.
+    pub most_open: Option<u32>,
+    /// The most that each clone has opened at once.
+    pub most_open_each: Option<u32>,
+    /// What the device takes at most makes no difference to `most_open`.
+    pub past_limits: bool,
+    /// Written zones are given up from this share on that was written of all.
+    pub reset_from: f64,
+    /// At each so many writes; none where only full zones are.
+    pub reset_every: Option<u64>,
+}

@@ -91,8 +91,12 @@ pub(super) const GROUPS: &[Group] = &[
     inert("every file is looked at before the run, whatever it is said to be", "filetype"),
     inert("results give the start of the run, on the Unix clock", "job_start_clock_id"),
     inert(
-        "write pointers of zoned devices are not followed here",
-        "recover_zbd_write_error write_zone_remainder",
+        "a write that a zone does not take is an error like any other",
+        "recover_zbd_write_error",
+    ),
+    inert(
+        "what is left of a zone that is too short for a request is never written here",
+        "write_zone_remainder",
     ),
     inert("no map of used blocks is needed here, so it cannot fail", "softrandommap"),
     inert(

@@ -4,6 +4,8 @@ mod keys;
 
 pub use keys::{PlainError, canonical, names};
 
+use crate::job::JobFile;
+use crate::{JobError, Surroundings, parse_arguments};
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::request::{Flags, Op};
 use seekwell_io::target::Engine;
@@ -185,6 +187,38 @@ impl PlainJob {
         }
     }
 
+    /// It as a job that follows the write pointers of a zoned device, with `more` options of jobs.
+    /// Its rate bounds reads and writes apart, and it has no tags.
+    ///
+    /// # Errors
+    /// [`JobError`] for an option that does not fit.
+    pub fn on_zones(
+        &self,
+        more: &[(&str, String)],
+        around: &Surroundings,
+    ) -> Result<JobFile, JobError> {
+        let alone = self.iodepth == 1 && self.engine != Engine::IoUring;
+        // What a job has no name for, says in another way, or has always.
+        let own = |key: &str| {
+            ["engine", "tags", "tag-policy"].contains(&key) || (alone && key == "iodepth")
+        };
+        let words = self.words().into_iter().filter(|(key, _)| !own(key));
+        let engine = if alone { "psync" } else { "io_uring" };
+        let fixed =
+            [("name", self.name()), ("zonemode", "zbd".into()), ("ioengine", engine.into())];
+        let mut arguments: Vec<String> = fixed
+            .into_iter()
+            .chain(words)
+            .chain(more.iter().cloned())
+            .map(|(key, value)| format!("--{key}={value}"))
+            .collect();
+        arguments.push("--time_based".to_owned());
+        if self.rw.is_random() {
+            arguments.push("--norandommap".to_owned());
+        }
+        parse_arguments(&arguments, around)
+    }
+
     /// Every option as typed on the command line, defaults that change nothing left out.
     pub fn words(&self) -> Vec<(&'static str, String)> {
         let mut words = vec![
@@ -214,5 +248,28 @@ impl PlainJob {
         let ramp = self.ramp_ns > Nanos::ZERO;
         add("ramp_time", ramp.then(|| time_option(self.ramp_ns)));
         words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{EngineKind, Kind};
+
+    #[test]
+    fn a_plain_job_on_zones_is_a_job_of_the_same_options() {
+        let plain = |word| PlainJob::parse(word).unwrap();
+        let read = |plain: &PlainJob| {
+            let more = [("max_open_zones", "3".to_owned())];
+            let file = plain.on_zones(&more, &Surroundings::fixed()).unwrap();
+            assert!(file.warnings.is_empty(), "{:?}", file.warnings);
+            file.jobs.into_iter().next().unwrap()
+        };
+        let job = read(&plain("randwrite,bs=64k,iodepth=4,numjobs=2"));
+        assert!(job.access.random && job.access.kind == Kind::Write && job.engine.direct);
+        assert_eq!((job.engine.depth, job.clones, job.max_block()), (4, 2, 65536));
+        assert!(job.timing.time_based && !job.random.once_each);
+        assert_eq!(job.zoned.unwrap().most_open, Some(3));
+        assert_eq!(read(&plain("write")).engine.kind, EngineKind::Psync);
     }
 }

@@ -123,7 +123,12 @@ fn a_new_group_begins_at_a_stonewall_and_wait_for_names_a_job() {
 fn zonesize_alone_means_strides() {
     let strided = job("size=1g zonesize=64k zoneskip=1m").strided.unwrap();
     assert_eq!((strided.zone_bytes, strided.range_bytes), (65536, 65536));
-    assert!(job("zonemode=zbd max_open_zones=4").zoned);
+    assert_eq!(job("max_open_zones=4").zoned, None);
+    let zoned = job("zonemode=zbd zonesize=64m job_max_open_zones=4 zone_reset_frequency=0.1");
+    let zoned = zoned.zoned.unwrap();
+    assert_eq!((zoned.zone_bytes, zoned.most_open), (Some(64 << 20), None));
+    assert_eq!((zoned.most_open_each, zoned.reset_every), (Some(4), Some(10)));
+    assert!(error("[a]\nzone_reset_threshold=2\n").contains("0 to 1"));
     assert!(error("[a]\nzonemode=strided\n").contains("zonesize"));
     assert!(error("[a]\nzonemode=none\nzonesize=1m\n").contains("zonemode=strided"));
 }
@@ -180,7 +185,7 @@ fn what_does_not_fit_together_is_refused() {
         ("offset_increment=1p\nnumjobs=4000\noffset=5000p", "below 8 EiB"),
         ("rate=1m\nrate_min=2m", "at most rate"),
         ("filesize=0", "at least 1 byte"),
-        ("size=10z", "zonemode=zbd"),
+        ("size=10z", "only the device says"),
         ("filename=-", "standard input"),
         ("size=101%", "0% to 100%"),
     ] {

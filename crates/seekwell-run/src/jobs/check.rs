@@ -37,6 +37,7 @@ pub fn jobs(jobs: &[Job]) -> Result<(), JobRunError> {
             return Err(Fault::NobodyToWaitFor(name.clone()).of(job));
         }
         verify(job)?;
+        zoned(job)?;
         let durability = &job.durability;
         let flushes = durability.fsync_every > 0 || durability.fdatasync_every > 0;
         if job.engine.flags.polled && (flushes || job.makes().trim) {
@@ -68,7 +69,7 @@ const NOT_REPLAYED: &[Contradiction] = &[
     (|job| job.thinktime.is_some(), "thinktime"),
     (|job| job.latency_target.is_some(), "latency_target"),
     (|job| job.flow.is_some(), "flow"),
-    (|job| job.strided.is_some() || job.zoned, "zonemode"),
+    (|job| job.strided.is_some() || job.zoned.is_some(), "zonemode"),
     (|job| job.extent.number_ios.is_some(), "number_ios"),
     (|job| given(job, "rate_min") || given(job, "rate_iops_min"), "rate_min"),
     (|job| job.engine.serialize_overlap, "serialize_overlap"),
@@ -76,6 +77,30 @@ const NOT_REPLAYED: &[Contradiction] = &[
     (|job| job.thinkcycles > 0, "thinkcycles"),
     (|job| job.random.precondition.is_some(), "sprandom"),
 ];
+
+/// Refuses what does not go with following write pointers.
+fn zoned(job: &Job) -> Result<(), JobRunError> {
+    if job.zoned.is_none() {
+        return Ok(());
+    }
+    let kind = job.access.kind;
+    let rules = [
+        (kind.trims(), "with zonemode=zbd zones are reset when they are full; leave rw=trim out"),
+        (
+            kind.writes() && !job.engine.direct,
+            "zonemode=zbd needs direct=1: the page cache would write in an order of its own",
+        ),
+        (
+            kind.writes() && job.verify.is_some(),
+            "zonemode=zbd resets zones, and what was in them does not verify; leave verify out",
+        ),
+        (job.unaligned, "zonemode=zbd needs whole blocks; leave bs_unaligned out"),
+    ];
+    match rules.into_iter().find(|(holds, _)| *holds) {
+        Some((_, what)) => Err(Fault::NotHere(what).of(job)),
+        None => Ok(()),
+    }
+}
 
 fn verify(job: &Job) -> Result<(), JobRunError> {
     let Some(verify) = &job.verify else { return Ok(()) };
@@ -113,11 +138,16 @@ fn sizes(blocks: &Blocks) -> Vec<u32> {
 
 /// Refuses what a modelled machine cannot do.
 pub fn on_machine(jobs: &[Job]) -> Result<(), JobRunError> {
-    let asks = |job: &&Job| job.verify.is_some();
-    jobs.iter().find(asks).map_or(Ok(()), |job| {
-        let what = "verify needs data that was written, and a modelled machine keeps none";
-        Err(Fault::NotHere(what).of(job))
-    })
+    type Rule = (fn(&Job) -> bool, &'static str);
+    let rules: [Rule; 2] = [
+        (
+            |job| job.verify.is_some(),
+            "verify needs data that was written, and a modelled machine keeps none",
+        ),
+        (|job| job.zoned.is_some(), "no modelled machine has zones; leave zonemode=zbd out"),
+    ];
+    let found = jobs.iter().find_map(|job| Some((job, rules.iter().find(|(asks, _)| asks(job))?)));
+    found.map_or(Ok(()), |(job, (_, what))| Err(Fault::NotHere(what).of(job)))
 }
 
 /// What of a job makes no difference on a modelled machine.
@@ -214,7 +244,7 @@ pub fn atomic(jobs: &[Job], layout: &Layout, media: &Media) -> Result<(), JobRun
         for used in &member.uses {
             let Some(opened) = &media.media[used.place].opened else { continue };
             let path = || layout.places[used.place].path.clone();
-            let Some(units @ AtomicUnits { least, most }) = AtomicUnits::of(opened) else {
+            let Some(units @ AtomicUnits { least, most }) = AtomicUnits::of(&**opened) else {
                 return Err(Fault::NoAtomicWrites { path: path() }.of(job));
             };
             let sizes = sizes(&job.blocks.write).into_iter().chain([job.blocks.write.max()]);

@@ -1,6 +1,6 @@
 //! Why jobs cannot be run, in sentences; all of it is known before the first byte is written.
 
-use seekwell_access::OutputError;
+use seekwell_access::{OutputError, ZonesError};
 use seekwell_job::JobError;
 use seekwell_job::job::{Job, Origin};
 use seekwell_job::layout::LayoutError;
@@ -92,6 +92,31 @@ pub enum Fault {
         most: u32,
     },
     #[error(
+        "zonemode=zbd, and {} has no zones: leave zonemode out, or give a zoned device \
+         (queue/zoned is host-managed or host-aware)", path.display()
+    )]
+    NotZoned { path: PathBuf },
+    #[error("the zones of {} are not known: {source}", path.display())]
+    Zones { path: PathBuf, source: ZonesError },
+    #[error(
+        "no whole zone of {} lies in what the job uses: zones have {zone} bytes; offset and size \
+         have to be multiples of that", path.display()
+    )]
+    NoWholeZone {
+        path: PathBuf,
+        /// Length of a zone, in bytes.
+        zone: u64,
+    },
+    #[error(
+        "zonesize is {given}, and the zones of {} have {zone} bytes; leave it out", path.display()
+    )]
+    ZoneSize { path: PathBuf, given: u64, zone: u64 },
+    #[error(
+        "a zone of {} holds {capacity} bytes, and bs is {found}: give a smaller one",
+        path.display()
+    )]
+    BeyondZone { path: PathBuf, found: u32, capacity: u64 },
+    #[error(
         "verifying {bytes} bytes in blocks of {unit} takes {needed} bytes of memory, and {limit} \
          are allowed: use larger blocks, a smaller size, or verify_backlog with do_verify=0"
     )]
@@ -176,8 +201,9 @@ classify!(JobRunError {
 });
 
 classify!(Fault {
-    Usage: Unaligned, NotAtomic, Interval, NotHere, NobodyToWaitFor, TooFar;
-    Refused: NoAtomicWrites, WouldOverwrite, WouldDestroy, TooMuchToRemember;
+    Usage: Unaligned, NotAtomic, Interval, NotHere, NobodyToWaitFor, TooFar, NoWholeZone, ZoneSize,
+        BeyondZone;
+    Refused: NoAtomicWrites, WouldOverwrite, WouldDestroy, TooMuchToRemember, NotZoned, Zones;
 });
 
 classify!(TraceFault {

@@ -11,6 +11,7 @@ use seekwell_inspect::Target;
 use seekwell_job::job::{Job, OpenSync};
 use seekwell_job::layout::{Layout, Place, There, Use};
 use seekwell_job::play::source::walk::Region;
+use seekwell_job::play::zones::SharedZones;
 use seekwell_sys::{DevId, DiskCounters, View};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -26,9 +27,11 @@ const OTHER_FILES: u64 = 64;
 #[derive(Debug)]
 pub struct Medium {
     /// None where requests go nowhere.
-    pub opened: Option<Opened>,
+    pub opened: Option<Arc<Opened>>,
     /// The block device under it.
     pub device: Option<DevId>,
+    /// Its zones, where jobs follow them.
+    pub zones: Option<Arc<SharedZones>>,
 }
 
 /// All media of a run.
@@ -126,7 +129,7 @@ pub fn open(
                 *devices.entry(target).or_insert_with(|| device_of(target, host.view))
             }
         };
-        media.push(Medium { opened, device });
+        media.push(Medium { opened: opened.map(Arc::new), device, zones: None });
     }
     Ok(Media { media, ways: HashMap::new() })
 }
@@ -146,7 +149,8 @@ fn one(
     Ok(Some(match (place.there, destroy) {
         (There::Null | There::Modelled, _) => return Ok(None),
         (There::Device, Some(consent)) if place.written_by.is_some() => {
-            Opened::WritableDevice(medium::destroyed(&place.path, consent, Order::Any, host, line)?)
+            let order = if place.any_order { Order::Any } else { Order::ByZone };
+            Opened::WritableDevice(medium::destroyed(&place.path, consent, order, host, line)?)
         }
         (There::Device | There::File, _) => Opened::ReadOnly(open_read_only(&place.path)?),
         (There::Nothing, _) => Opened::Scratch(lay_out(place, host, line)?),
@@ -211,12 +215,12 @@ impl Media {
 
     /// Whether a place is driven past the page cache when a job asks for that.
     pub fn direct(&self, place: usize) -> bool {
-        self.media[place].opened.as_ref().is_some_and(Opened::direct)
+        self.media[place].opened.as_ref().is_some_and(|opened| opened.direct())
     }
 
     /// How much of a device that may be overwritten was looked at for data of others.
     pub fn looked_at_bytes(&self, place: usize) -> Option<u64> {
-        match &self.media[place].opened {
+        match self.media[place].opened.as_deref() {
             Some(Opened::WritableDevice(device)) => Some(device.looked_at_bytes()),
             _ => None,
         }
@@ -225,7 +229,7 @@ impl Media {
     /// What requests of a job to some of its places have to be whole multiples of, in bytes.
     pub fn block_bytes<'u>(&self, uses: impl IntoIterator<Item = &'u Use>, job: &Job) -> u32 {
         let direct = |opened: &&Opened| job.engine.direct && opened.direct();
-        let opened = uses.into_iter().filter_map(|u| self.media[u.place].opened.as_ref());
+        let opened = uses.into_iter().filter_map(|u| self.media[u.place].opened.as_deref());
         let opened = opened.filter(direct);
         opened.map(Opened::logical_block_bytes).max().unwrap_or(1)
     }

@@ -87,6 +87,8 @@ pub struct Played {
     pub cut: Option<Cut>,
     /// What `latency_target` found, once the search was over.
     pub found_depth: Option<Option<u32>>,
+    /// How many zones it reset, where it followed zones.
+    pub zone_resets: Option<u64>,
     /// How long the last syncs took, or with what they failed.
     pub end_sync: Option<Result<Nanos, Errno>>,
     /// The first blocks that did not verify.
@@ -132,6 +134,7 @@ impl Played {
         });
         let (requests, steady) = (source.source, source.steady);
         let (cut, found_depth) = (requests.cut(), requests.found_depth());
+        let zone_resets = requests.zone_resets();
         let (written, replayed) = requests.end();
         let (back, end_sync, bad, bad_count, checked) = (None, None, Vec::new(), 0, 0);
         let played = Self {
@@ -139,6 +142,7 @@ impl Played {
             back,
             cut,
             found_depth,
+            zone_resets,
             end_sync,
             bad,
             bad_count,

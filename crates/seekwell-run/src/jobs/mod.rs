@@ -14,6 +14,7 @@ mod requests;
 mod stage;
 mod steady;
 mod trace;
+mod zones;
 
 pub use error::JobRunError;
 
@@ -234,7 +235,8 @@ impl Plan<'_, '_> {
     /// far are gone.
     fn open<W: Watcher>(&self, session: &mut Session<'_, W>) -> Result<Media, RunError> {
         let destroy = self.request.destroy;
-        let media = media::open(&self.layout, destroy, session.host(), &session.line)?;
+        let mut media = media::open(&self.layout, destroy, session.host(), &session.line)?;
+        zones::follow(&self.parsed.jobs, &self.layout, &mut media, session.host().view)?;
         check::alignment(&self.parsed.jobs, &self.layout, &media)?;
         check::atomic(&self.parsed.jobs, &self.layout, &media)?;
         if let Some(model) = self.model {

@@ -2,7 +2,7 @@
 //! and each is measured for itself.
 
 use super::member::{MemberError, Outcome, Part, Played};
-use super::stage::{Ends, Run, ends};
+use super::stage::{Ends, Known, Run, ends};
 use seekwell_io::dispatch::dispatcher;
 use seekwell_io::engine::{Bounds, run_source};
 use seekwell_io::measurement::{Failure, Measurement, Stopped};
@@ -66,7 +66,8 @@ impl<'m> Modelled<'m> {
     /// Runs one stage: what each clone gave, in the order of the layout's members.
     pub fn stage(&mut self, run: &Run<'_>, stage: &[usize]) -> Vec<Outcome> {
         let ends = ends(stage);
-        let parts = run.parts(stage, &ends, |_, _| SECTOR);
+        let known = |_, _: &_, _: &_| Known { block_bytes: SECTOR, zones: Vec::new() };
+        let parts = run.parts(stage, &ends, known);
         let (numbers, parts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         match parts.into_iter().collect::<Result<Vec<_>, _>>().and_then(|p| self.play(run, p, ends))
         {

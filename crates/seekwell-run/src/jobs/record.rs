@@ -225,6 +225,9 @@ pub fn repeats(naming: &Naming<'_>, phases: &Phases, given: &Given<'_>) -> (Kept
             Err(error) => kept.repeat.invalid = Some(error.to_string().into()),
         }
     }
+    if let Some(resets) = kept.repeat.values.get("reset_zones").filter(|resets| **resets > 0.0) {
+        kept.repeat.notes.push(format!("zones were reset {resets} times"));
+    }
     (kept, back)
 }
 
@@ -371,19 +374,19 @@ fn tolerate(job: &Job, measured: &Measurement, repeat: &mut Repeat) {
 
 /// What a clone has to say beside its figures.
 fn notes(played: &Played, repeat: &mut Repeat) {
-    match played.cut {
-        Some(Cut::Slow(slow)) => {
+    let cut = played.cut.map(|cut| match cut {
+        Cut::Slow(slow) => {
             let (op, unit, found, needed) = (slow.op.name(), slow.unit, slow.found, slow.needed);
-            repeat.invalid = Some(
-                format!("too slow: {op} {found} {unit}, and at least {needed} were asked for")
-                    .into(),
-            );
+            format!("too slow: {op} {found} {unit}, and at least {needed} were asked for")
         }
-        Some(Cut::Late { op, took }) => {
-            repeat.invalid =
-                Some(format!("a {} took {took}, longer than max_latency", op.name()).into());
-        }
-        None => {}
+        Cut::Late { op, took } => format!("a {} took {took}, longer than max_latency", op.name()),
+        Cut::Zone(unchanged) => unchanged.to_string(),
+    });
+    if let Some(why) = cut {
+        repeat.invalid = Some(why.into());
+    }
+    if let Some(resets) = played.zone_resets {
+        *repeat.values.entry("reset_zones".into()).or_insert(0.0) += resets as f64;
     }
     if let Some(found) = played.found_depth {
         let text = match found {

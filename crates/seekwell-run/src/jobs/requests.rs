@@ -33,6 +33,14 @@ impl Requests {
         }
     }
 
+    /// How many zones were reset, where they are followed.
+    pub fn zone_resets(&self) -> Option<u64> {
+        match self {
+            Self::Drawn(drawn) => drawn.zone_resets(),
+            Self::Played(_) => None,
+        }
+    }
+
     /// What was written and not read back, and what became of a trace.
     pub fn end(self) -> (Option<Written>, Option<Ended>) {
         match self {

@@ -7,6 +7,7 @@ use super::noted::recorder;
 use super::replay::JobReplay;
 use super::requests::Requests;
 use super::trace::{self, Traces};
+use super::zones;
 use crate::replay::bounds;
 use crate::{Host, Watcher};
 use seekwell_access::AccessError;
@@ -23,6 +24,7 @@ use seekwell_job::play::source::pace::{Flow, FlowShare};
 use seekwell_job::play::source::{JobSource, Setup};
 use seekwell_job::play::steady::Steady;
 use seekwell_job::play::watched::Watched;
+use seekwell_job::play::zones::Follow;
 use seekwell_sys::thread::start_scoped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
@@ -65,6 +67,14 @@ pub struct Run<'a> {
     pub seed: u64,
 }
 
+/// What is known of the files of a clone.
+pub struct Known {
+    /// What requests of a trace have to be whole multiples of, in bytes.
+    pub block_bytes: u32,
+    /// The zones of each, where they are followed.
+    pub zones: Vec<Follow>,
+}
+
 /// The jobs of each stage, by their numbers.
 pub fn stages(jobs: &[Job]) -> Vec<Vec<usize>> {
     let mut stages: Vec<Vec<usize>> = Vec::new();
@@ -93,7 +103,10 @@ impl Run<'_> {
     /// Runs one stage: what each clone gave, in the order of the layout's members.
     pub fn stage(&self, stage: &[usize], media: &mut Media, line: &impl Watcher) -> Vec<Outcome> {
         let ends = ends(stage);
-        let parts = self.parts(stage, &ends, |member, job| media.block_bytes(&member.uses, job));
+        let parts = self.parts(stage, &ends, |number, member, job| Known {
+            block_bytes: media.block_bytes(&member.uses, job),
+            zones: zones::of(media, number, member, job),
+        });
         let gate = Gate::default();
         let tickets: Vec<Ticket<'_>> = parts.iter().map(|_| gate.ticket()).collect();
         let mut ready = Vec::with_capacity(parts.len());
@@ -123,13 +136,12 @@ impl Run<'_> {
         })
     }
 
-    /// The clones of a stage with their numbers in the layout; `block_bytes` is what requests of a
-    /// trace have to be whole multiples of.
+    /// The clones of a stage with their numbers in the layout.
     pub fn parts(
         &self,
         stage: &[usize],
         ends: &Ends,
-        block_bytes: impl Fn(&Member, &Job) -> u32,
+        known: impl Fn(usize, &Member, &Job) -> Known,
     ) -> Vec<(usize, Result<Part<'_>, MemberError>)> {
         let steady = self.steady(stage);
         let mut flows: BTreeMap<u32, Arc<Flow>> = BTreeMap::new();
@@ -148,7 +160,7 @@ impl Run<'_> {
             let ramp = Ramp::new(&job.timing, moved);
             let steady = steady.get(&member.job).cloned();
             let ends = Arc::clone(&ends[&member.job]);
-            (number, self.part(number, ends, flow, (ramp, steady), block_bytes(member, job)))
+            (number, self.part(number, ends, flow, (ramp, steady), known(number, member, job)))
         };
         members.filter(|(_, m)| stage.contains(&m.job)).map(part).collect()
     }
@@ -159,7 +171,7 @@ impl Run<'_> {
         ends: Arc<AtomicBool>,
         flow: Option<FlowShare>,
         (ramp, steady): (Ramp, Option<Arc<Steady>>),
-        block_bytes: u32,
+        Known { block_bytes, zones }: Known,
     ) -> Result<Part<'_>, MemberError> {
         let member = &self.layout.members[number];
         let job = &self.jobs[member.job];
@@ -183,7 +195,14 @@ impl Run<'_> {
                 let drawn = JobSource::new(Setup {
                     job,
                     regions: member.uses.iter().map(|u| u.region).collect(),
-                    loop_bytes: member.loop_bytes,
+                    loop_bytes: match job.extent.io_size {
+                        None if !zones.is_empty() => {
+                            let whole = zones.iter().map(Follow::capacity_bytes).sum();
+                            member.loop_bytes.min(whole)
+                        }
+                        _ => member.loop_bytes,
+                    },
+                    zones,
                     depth,
                     seed,
                     flow,

@@ -15,6 +15,7 @@ pub mod trace;
 pub mod tune;
 pub mod values;
 pub mod workload;
+pub mod zones;
 
 pub use compare::{Compare, Expect, Trend, expect, margin};
 
@@ -486,6 +487,9 @@ pub struct Bench {
     /// What it does.
     #[command(flatten)]
     pub workload: workload::Workload,
+    /// How zones are used.
+    #[command(flatten)]
+    pub zones: zones::Zones,
     /// What may be overwritten.
     #[command(flatten)]
     pub destroy: Destroy,

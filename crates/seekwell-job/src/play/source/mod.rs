@@ -8,6 +8,7 @@ pub mod back;
 pub mod draw;
 pub mod failure;
 pub mod pace;
+mod place;
 mod precondition;
 pub mod search;
 pub mod walk;
@@ -15,9 +16,11 @@ pub mod written;
 
 use super::address::Address;
 use super::ramp::Ramp;
+use super::zones::{Follow, Unchanged};
 use crate::job::{By, Errors, Job, Kind, ThinkAt};
 use draw::{Kinds, Picker, Sizes};
 use pace::{Floor, FlowShare, Pacer, Think, TooSlow};
+use place::Wish;
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use search::DepthSearch;
@@ -48,6 +51,8 @@ pub enum Cut {
         /// How long it took.
         took: Nanos,
     },
+    /// A zone could not be reset or finished.
+    Zone(Unchanged),
 }
 
 /// How much is left to do.
@@ -57,6 +62,8 @@ struct Quota {
     left: u64,
     loops: u64,
     requests: u64,
+    /// A pass over its zones ends a loop, whatever was to be done in it.
+    by_pass: bool,
 }
 
 /// Blocks that are read back while others are still being written (`verify_backlog`).
@@ -87,6 +94,8 @@ pub struct Setup<'a> {
     pub job: &'a Job,
     /// Its part of each of its files.
     pub regions: Vec<Region>,
+    /// The zones of each, where they are followed; else empty.
+    pub zones: Vec<Follow>,
     /// Bytes to transfer in each loop.
     pub loop_bytes: u64,
     /// Requests it may keep outstanding.
@@ -108,6 +117,11 @@ pub struct JobSource {
     kinds: Kinds,
     sizes: By<Sizes>,
     walks: Vec<Walk>,
+    zones: Vec<Follow>,
+    /// A request that waits for a zone.
+    wished: Option<Wish>,
+    /// Whether a request had a place in a zone since there was none for one.
+    placed: bool,
     picker: Picker,
     quota: Quota,
     syncs: Syncs,
@@ -144,7 +158,8 @@ pub struct JobSource {
 impl JobSource {
     /// The source of one clone.
     pub fn new(setup: Setup<'_>) -> Self {
-        let Setup { job, regions, loop_bytes, depth, seed, flow, ramp, ends } = setup;
+        let Setup { job, regions, zones, loop_bytes, depth, seed, flow, ramp, ends } = setup;
+        assert!(zones.is_empty() || zones.len() == regions.len(), "all files have zones, or none");
         let remembers = job.remembers();
         let address = Address::new(regions.len());
         let walk = |(i, region): (usize, &Region)| {
@@ -168,6 +183,9 @@ impl JobSource {
             sizes: job.blocks.map(|blocks| Sizes::new(blocks, job.unaligned)),
             picker: Picker::new(job.files.service, walks.len()),
             walks,
+            zones,
+            wished: None,
+            placed: false,
             quota: Quota {
                 loop_bytes,
                 left: loop_bytes,
@@ -176,6 +194,7 @@ impl JobSource {
                     false => u64::from(job.extent.loops.max(1)) - 1,
                 },
                 requests: job.extent.number_ios.unwrap_or(u64::MAX),
+                by_pass: job.extent.io_size.is_none(),
             },
             syncs: Syncs {
                 fsync_every: job.durability.fsync_every,
@@ -214,6 +233,12 @@ impl JobSource {
     /// The depth that `latency_target` found: 0 where none met the target.
     pub fn found_depth(&self) -> Option<Option<u32>> {
         self.search.as_ref().map(DepthSearch::found)
+    }
+
+    /// How many zones it reset, where it follows zones.
+    pub fn zone_resets(&self) -> Option<u64> {
+        let resets = self.zones.iter().map(Follow::resets).sum();
+        (!self.zones.is_empty()).then_some(resets)
     }
 
     /// What was written and not yet read back.
@@ -329,25 +354,6 @@ impl JobSource {
         Err(early)
     }
 
-    /// Where the next request of a kind goes, in any file that is not through; begins the next pass
-    /// when all are. None only where not even a fresh pass has room for it.
-    fn place(&mut self, op: Op, len: u32) -> Option<(u64, u32)> {
-        for fresh in [false, true] {
-            if fresh {
-                if self.walks.iter().any(Walk::is_one_pass) {
-                    return None;
-                }
-                self.walks.iter_mut().for_each(Walk::begin_again);
-            }
-            while let Some(file) = self.picker.pick(&self.walks, &mut self.rng) {
-                if let Some((offset, len)) = self.walks[file].next(op, len, &mut self.rng) {
-                    return Some((self.address.join(file as u32, offset), len));
-                }
-            }
-        }
-        None
-    }
-
     /// Counts a request towards the end. False when there is nothing left to count towards.
     fn has_quota(&mut self) -> bool {
         if self.quota.requests == 0 {
@@ -414,20 +420,10 @@ impl JobSource {
             Err(at) => return Next::NotBefore(at),
         };
         let len = self.sizes.of(op).draw(&mut self.rng);
-        let Some((address, len)) = self.place(op, len) else { return Next::Done };
-        self.quota.left = self.quota.left.saturating_sub(u64::from(len));
-        self.quota.requests -= 1;
-        if let Some(pacer) = &mut self.pacer {
-            pacer.issued(op, len, &mut self.rng);
+        match self.place(op, len) {
+            Some((address, len)) => self.settle(Wish { op, address, len, due }, now),
+            None => self.pass_over(op, now),
         }
-        if let Some(think) = &mut self.think {
-            think.count(ThinkAt::Issue);
-        }
-        if let Some(flow) = &mut self.flow {
-            flow.issued();
-        }
-        let request = self.issue(op, address, len, due, now);
-        self.hand_out(request)
     }
 }
 
@@ -447,6 +443,9 @@ impl Source for JobSource {
         if let Some(request) = self.held.take() {
             return self.hand_out(request);
         }
+        if let Some(wish) = self.wished.take() {
+            return self.settle(wish, now);
+        }
         if let Some(at) = self.wait(now) {
             return Next::NotBefore(at);
         }
@@ -464,6 +463,10 @@ impl Source for JobSource {
         let (op, latency) = (request.op, completion.at.since(submitted));
         if op == Op::Flush {
             return;
+        }
+        let (file, at) = self.address.split(request.offset);
+        if let Some(zones) = self.zones.get_mut(file as usize) {
+            zones.done(op, at, completion.result.is_err());
         }
         if let Some(in_flight) = &mut self.in_flight
             && let Some(i) = in_flight.iter().position(|(from, _)| *from == request.offset)

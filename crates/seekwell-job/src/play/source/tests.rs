@@ -30,6 +30,7 @@ fn run(job: &Job, files: usize, bytes: u64) -> (Vec<Request>, Measurement) {
     let setup = Setup {
         job,
         regions,
+        zones: Vec::new(),
         loop_bytes: job.extent.io_size.map_or(whole, |amount| amount.of(whole)),
         depth: job.engine.depth,
         seed: 7,

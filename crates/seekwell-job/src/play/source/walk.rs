@@ -72,6 +72,8 @@ pub struct Walk {
     shortest: u64,
     place: Place,
     stride: Option<Stride>,
+    /// Nothing comes after the end of the region: a pass in order over zones.
+    one_way: bool,
     skip: i64,
     draw_every: u32,
     identical: bool,
@@ -129,6 +131,7 @@ impl Walk {
             shortest: u64::from(job.min_block()),
             place,
             stride,
+            one_way: job.zoned.is_some() && !job.access.random,
             skip: if job.access.random { 0 } else { job.access.skip_bytes },
             draw_every: job.access.draw_every.max(1),
             identical: job.access.identical,
@@ -149,9 +152,21 @@ impl Walk {
         self.through
     }
 
-    /// Whether there is no pass after the first.
+    /// Whether no pass follows by itself.
     pub const fn is_one_pass(&self) -> bool {
-        matches!(self.place, Place::Preconditioned(_))
+        self.one_way || matches!(self.place, Place::Preconditioned(_))
+    }
+
+    /// The request that was to go somewhere else has its place there.
+    pub fn went_to(&mut self, op: Op, offset: u64, len: u32) {
+        let at = offset - self.region.start;
+        *self.last.of_mut(op) = at;
+        *self.next.of_mut(op) = at + u64::from(len);
+    }
+
+    /// Ends this pass.
+    pub const fn end_pass(&mut self) {
+        self.through = true;
     }
 
     /// Begins the next pass.
@@ -208,6 +223,9 @@ impl Walk {
                 at = at.saturating_add(self.skip.unsigned_abs());
             }
             if at + self.shortest > self.region.bytes {
+                if self.one_way {
+                    return None;
+                }
                 at = 0;
             }
         }

@@ -23,7 +23,7 @@ use seekwell_suites::{Level, On, Settings, SuiteError, find, written};
 use std::path::Path;
 
 pub fn run(args: &Bench, context: &Context) -> Ended {
-    if !args.jobs.is_empty() {
+    if !args.jobs.is_empty() || args.zones.zonemode.is_some() {
         return jobs::run(args, context);
     }
     match args.suite.as_deref() {

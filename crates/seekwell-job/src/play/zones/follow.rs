@@ -1,0 +1,181 @@
+//! The zones of a file as one clone asks them, and what resets and finishes them on the way.
+
+use super::{Asker, Step, Zones};
+use seekwell_access::{Opened, Zone, ZoneChange};
+use seekwell_io::request::Op;
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What changes the zones of a device.
+pub trait ChangeZones: fmt::Debug + Send + Sync {
+    /// Changes one zone, in which nothing is outstanding.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<()>;
+}
+
+impl ChangeZones for Opened {
+    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<()> {
+        let Self::WritableDevice(device) = self else {
+            unreachable!("zones change under writes, which only go to what may be overwritten")
+        };
+        device.change_zone(zone, change)
+    }
+}
+
+/// Zones that clones share, and what changes them.
+#[derive(Debug)]
+pub struct SharedZones {
+    zones: Mutex<Zones>,
+    device: Arc<dyn ChangeZones>,
+}
+
+impl SharedZones {
+    /// Those of `device`.
+    pub fn new(zones: Zones, device: Arc<dyn ChangeZones>) -> Self {
+        Self { zones: Mutex::new(zones), device }
+    }
+
+    /// The zones, while nobody else has them.
+    pub fn lock(&self) -> MutexGuard<'_, Zones> {
+        self.zones.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A zone that could not be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the zone at byte {at} could not be {}: {}",
+    match change {
+        ZoneChange::Reset => "reset",
+        ZoneChange::Finish => "finished",
+    },
+    io::Error::from_raw_os_error(*errno)
+)]
+pub struct Unchanged {
+    /// Where it begins, in bytes.
+    pub at: u64,
+    /// What was asked for.
+    pub change: ZoneChange,
+    /// What the kernel said.
+    pub errno: i32,
+}
+
+/// When written zones are given up although there is room elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Collecting {
+    /// At each so many writes.
+    pub every: u64,
+    /// From this share of the zones on that was written.
+    pub from: f64,
+}
+
+/// Where a request goes after all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placed {
+    /// There, with so many bytes.
+    At(u64, u64),
+    /// That is to be asked again when a write is done.
+    Wait,
+    /// Nowhere from there on.
+    Through,
+}
+
+/// The zones of one file as one clone sees them.
+#[derive(Debug)]
+pub struct Follow {
+    shared: Arc<SharedZones>,
+    by: Asker,
+    collecting: Option<Collecting>,
+    /// Writes since a zone was last given up.
+    since: u64,
+    resets: u64,
+    /// Where reads are outstanding that no reset may overtake.
+    reads: Vec<u64>,
+}
+
+impl Follow {
+    /// Those of `shared`, as `by` uses them.
+    pub fn new(shared: Arc<SharedZones>, by: Asker, collecting: Option<Collecting>) -> Self {
+        assert!(!by.range.is_empty(), "there are zones to use");
+        Self { shared, by, collecting, since: 0, resets: 0, reads: Vec::new() }
+    }
+
+    /// What its zones hold at most, in bytes.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.shared.lock().capacity_bytes(&self.by.range)
+    }
+
+    /// How many zones were reset.
+    pub const fn resets(&self) -> u64 {
+        self.resets
+    }
+
+    /// Where a read or write goes, after whatever zones had to be changed for it.
+    ///
+    /// # Errors
+    /// A zone could not be changed.
+    pub fn place(&mut self, op: Op, wish: u64, len: u64) -> Result<Placed, Unchanged> {
+        let mut zones = self.shared.lock();
+        loop {
+            let collect = self.collecting.is_some_and(|rule| {
+                self.since >= rule.every && zones.written_share(&self.by.range) >= rule.from
+            });
+            let step = match op {
+                Op::Write => zones.write(&self.by, wish, len, collect),
+                Op::Read | Op::Flush | Op::Discard => zones.read(&self.by, wish, len),
+            };
+            let (zone, change) = match step {
+                Step::Go { at, len } => {
+                    match op {
+                        Op::Write => self.since += 1,
+                        _ if self.by.beyond => {}
+                        Op::Read | Op::Flush | Op::Discard => self.reads.push(at),
+                    }
+                    return Ok(Placed::At(at, len));
+                }
+                Step::Wait => return Ok(Placed::Wait),
+                Step::Through => return Ok(Placed::Through),
+                Step::Change { zone, change } => (zone, change),
+            };
+            let changing = *zones.zone(zone);
+            // Others go on in other zones meanwhile; this one is theirs no more until it is done.
+            drop(zones);
+            self.shared.device.change(&changing, change).map_err(|error| Unchanged {
+                at: changing.start,
+                change,
+                errno: error.raw_os_error().unwrap_or(0),
+            })?;
+            zones = self.shared.lock();
+            zones.changed(zone, change);
+            if change == ZoneChange::Reset {
+                self.resets += 1;
+                self.since = 0;
+            }
+        }
+    }
+
+    /// A read or write that went to `at` is done.
+    pub fn done(&mut self, op: Op, at: u64, failed: bool) {
+        match op {
+            Op::Write => self.shared.lock().written(at, failed),
+            Op::Read => {
+                if let Some(read) = self.reads.iter().position(|read| *read == at) {
+                    self.reads.swap_remove(read);
+                    self.shared.lock().was_read(at);
+                }
+            }
+            Op::Flush | Op::Discard => {}
+        }
+    }
+}
+
+impl Drop for Follow {
+    fn drop(&mut self) {
+        let mut zones = self.shared.lock();
+        zones.leave(self.by.clone);
+        self.reads.iter().for_each(|at| zones.was_read(*at));
+    }
+}

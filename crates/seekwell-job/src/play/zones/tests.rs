@@ -1,0 +1,299 @@
+//! Laws of what zones answer, held against a device that follows its own rules.
+
+use super::*;
+use crate::job::Job;
+use crate::play::ramp::Ramp;
+use crate::play::source::walk::Region;
+use crate::play::source::{Cut, JobSource, Setup};
+use crate::{Surroundings, parse_text};
+use proptest::prelude::*;
+use seekwell_io::dispatch::Unlimited;
+use seekwell_io::engine::{Bounds, Control, run_source};
+use seekwell_io::measurement::Stopped;
+use seekwell_io::request::{Op, Request};
+use seekwell_io::target::{Fixed, Served};
+use seekwell_io::units::Nanos;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+const BLOCK: u64 = 4096;
+/// Length of a zone.
+const LEN: u64 = 16 * BLOCK;
+
+/// A device with zones, which asserts what such devices demand.
+#[derive(Debug)]
+struct Device {
+    zones: Mutex<Vec<Zone>>,
+    refuses: bool,
+}
+
+impl Device {
+    fn new(zones: &[Zone]) -> Arc<Self> {
+        Arc::new(Self { zones: Mutex::new(zones.to_vec()), refuses: false })
+    }
+
+    fn serve(&self, request: &Request, beyond: bool) {
+        let mut zones = self.zones.lock().unwrap();
+        let (at, end) = (request.offset, request.offset + u64::from(request.len));
+        let plain = zones.iter().take_while(|zone| zone.kind == ZoneKind::Conventional);
+        let plain_end = plain.last().map_or(0, Zone::end);
+        let zone = zones.iter_mut().find(|zone| zone.start <= at && at < zone.end()).unwrap();
+        assert!(at.is_multiple_of(BLOCK) && end.is_multiple_of(BLOCK), "{request:?}");
+        match (request.op, zone.kind) {
+            // The kernel cuts a read at the end of a zone.
+            (Op::Read, _) if beyond => {}
+            (_, ZoneKind::Conventional) => assert!(end <= plain_end, "{request:?}"),
+            (Op::Write, _) => {
+                assert_eq!(at, zone.write_pointer, "a write goes to the write pointer");
+                assert!(end <= zone.capacity_end(), "a write ends within the capacity");
+                zone.write_pointer = end;
+            }
+            _ => assert!(end <= zone.write_pointer, "{request:?} is of nothing written"),
+        }
+    }
+
+    fn change(&self, zone: &Zone, change: ZoneChange) {
+        let mut zones = self.zones.lock().unwrap();
+        let zone = zones.iter_mut().find(|z| z.start == zone.start).unwrap();
+        zone.write_pointer = match change {
+            ZoneChange::Reset => zone.start,
+            ZoneChange::Finish => zone.capacity_end(),
+        };
+    }
+
+    /// How many zones it has to keep open.
+    fn open(&self) -> usize {
+        let zones = self.zones.lock().unwrap();
+        let open = |zone: &&Zone| {
+            zone.kind != ZoneKind::Conventional
+                && zone.start < zone.write_pointer
+                && zone.write_pointer < zone.capacity_end()
+        };
+        zones.iter().filter(open).count()
+    }
+
+    fn written(&self) -> Vec<u64> {
+        let zones = self.zones.lock().unwrap();
+        zones.iter().map(|zone| (zone.write_pointer - zone.start) / BLOCK).collect()
+    }
+}
+
+impl ChangeZones for Device {
+    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<()> {
+        if self.refuses {
+            return Err(io::Error::from_raw_os_error(5));
+        }
+        Self::change(self, zone, change);
+        Ok(())
+    }
+}
+
+/// Zones of `capacity` blocks, of which so many are written; the first `plain` are conventional.
+fn zones(capacity: u64, written: &[u64], plain: usize) -> Vec<Zone> {
+    let zone = |(i, written): (usize, &u64)| {
+        let (start, plain) = (i as u64 * LEN, i < plain);
+        let capacity = if plain { LEN } else { capacity * BLOCK };
+        let pointer = (start + written * BLOCK).min(start + capacity);
+        let condition = match (plain, pointer - start) {
+            (true, _) => ZoneCondition::NoPointer,
+            (_, 0) => ZoneCondition::Empty,
+            (_, written) if written == capacity => ZoneCondition::Full,
+            _ => ZoneCondition::ImplicitlyOpen,
+        };
+        let kind = if plain { ZoneKind::Conventional } else { ZoneKind::SequentialRequired };
+        let write_pointer = if plain { start + LEN } else { pointer };
+        Zone { start, len: LEN, capacity, write_pointer, kind, condition }
+    };
+    written.iter().enumerate().map(zone).collect()
+}
+
+fn asker(range: Range<usize>, random: bool, shortest: u64) -> Asker {
+    Asker { clone: 0, range, random, shortest, beyond: false, most_open: usize::MAX }
+}
+
+fn job(options: &str) -> Job {
+    let text = format!("[j]\nioengine=libaio\nzonemode=zbd\n{options}\n");
+    let parsed = parse_text(&text, Path::new("test.fio"), &Surroundings::fixed());
+    parsed.unwrap_or_else(|e| panic!("{e}")).jobs.remove(0)
+}
+
+/// The source of a job on all of a device's zones.
+fn source(job: &Job, device: &Arc<Device>, most_open: Option<u32>) -> JobSource {
+    let all = device.zones.lock().unwrap().clone();
+    let bytes = all.last().unwrap().end();
+    let range = 0..all.len();
+    let zones = Zones::new(all, most_open);
+    let loop_bytes = zones.capacity_bytes(&range);
+    let shared = Arc::new(SharedZones::new(zones, Arc::clone(device) as Arc<dyn ChangeZones>));
+    let beyond = job.zoned.unwrap().read_beyond;
+    let by = asker(range, job.access.random, u64::from(job.min_block()));
+    let by = Asker { beyond, ..by };
+    JobSource::new(Setup {
+        job,
+        regions: vec![Region { start: 0, bytes }],
+        zones: vec![Follow::new(shared, by, None)],
+        loop_bytes: job.extent.io_size.map_or(loop_bytes, |amount| amount.of(bytes)),
+        depth: job.engine.depth,
+        seed: 7,
+        flow: None,
+        ramp: Ramp::new(&job.timing, Arc::default()),
+        ends: Arc::default(),
+    })
+}
+
+/// Runs a job, every request taking 10 µs; the device is asked at the start of each. Its requests.
+fn run(job: &Job, device: &Arc<Device>, most_open: Option<u32>) -> (Vec<Request>, JobSource) {
+    let mut source = source(job, device, most_open);
+    let mut seen = Vec::new();
+    let mut target = Fixed::new(job.engine.depth, |request| {
+        device.serve(request, job.zoned.unwrap().read_beyond);
+        seen.push(*request);
+        Served::whole(request, Nanos::from_micros(10))
+    });
+    let (depth, none) = (job.engine.depth, Nanos::ZERO);
+    let bounds = Bounds { depth, ramp: none, runtime: job.timing.runtime, spin: none };
+    let rule = &mut Unlimited::default();
+    let measured = run_source(&mut source, bounds, &mut target, rule, &Control::default()).unwrap();
+    assert_eq!(measured.stopped, Stopped::Finished);
+    drop(target);
+    (seen, source)
+}
+
+fn places(seen: &[Request]) -> Vec<u64> {
+    seen.iter().map(|request| request.offset / BLOCK).collect()
+}
+
+#[test]
+fn writes_in_order_go_from_zone_to_zone_and_full_ones_are_reset() {
+    let device = Device::new(&zones(3, &[3, 0, 1], 0));
+    let (seen, source) = run(&job("rw=write\nbs=4k\niodepth=4"), &device, None);
+    assert_eq!(places(&seen), [0, 1, 2, 16, 17, 18, 33, 34], "the third goes on where it was");
+    assert_eq!((source.zone_resets(), device.written()), (Some(1), vec![3, 3, 3]));
+}
+
+#[test]
+fn what_is_left_of_a_zone_and_too_short_for_a_write_is_finished() {
+    let device = Device::new(&zones(5, &[0, 0], 0));
+    let (seen, source) = run(&job("rw=write\nbs=8k\niodepth=2"), &device, Some(1));
+    assert_eq!(places(&seen), [0, 2, 16, 18], "a pass over the zones is all of it");
+    assert_eq!((source.zone_resets(), device.written()), (Some(0), vec![5, 5]));
+}
+
+#[test]
+fn reads_in_order_leave_out_what_was_not_written() {
+    let device = Device::new(&zones(8, &[2, 0, 8, 1], 0));
+    let (seen, _) = run(&job("rw=read\nbs=4k\niodepth=8"), &device, None);
+    assert_eq!(places(&seen), [0, 1, 32, 33, 34, 35, 36, 37, 38, 39, 48]);
+    let (seen, _) = run(&job("rw=randread\nbs=4k"), &Device::new(&zones(8, &[0, 0], 0)), None);
+    assert!(seen.is_empty(), "nothing can be read");
+}
+
+#[test]
+fn a_job_with_time_begins_again_with_the_first_zone() {
+    let device = Device::new(&zones(4, &[0, 0], 0));
+    let timed = job("rw=write\nbs=4k\ntime_based\nruntime=200us");
+    let (seen, source) = run(&timed, &device, None);
+    assert_eq!(places(&seen)[..9], [0, 1, 2, 3, 16, 17, 18, 19, 0]);
+    assert!(source.zone_resets() >= Some(1), "{:?}", source.zone_resets());
+    let io_size = job("rw=write\nbs=4k\nio_size=48k");
+    let (seen, _) = run(&io_size, &Device::new(&zones(4, &[0, 0], 0)), None);
+    assert_eq!(seen.len(), 12, "a size that was given goes on into the next pass");
+}
+
+#[test]
+fn the_first_request_of_a_mix_on_an_empty_device_is_a_write() {
+    let device = Device::new(&zones(8, &[0, 0, 0], 0));
+    let (seen, _) =
+        run(&job("rw=randrw\nbs=4k\nrwmixread=90\nnumber_ios=200\nio_size=1m"), &device, None);
+    assert_eq!((seen[0].op, seen.len()), (Op::Write, 200));
+    assert!(seen.iter().any(|request| request.op == Op::Read));
+}
+
+#[test]
+fn a_zone_that_cannot_be_reset_ends_the_job() {
+    let all = zones(3, &[3, 3], 0);
+    let device = Arc::new(Device { zones: Mutex::new(all), refuses: true });
+    let (seen, source) = run(&job("rw=write\nbs=4k"), &device, None);
+    assert!(seen.is_empty());
+    let wanted = Unchanged { at: 0, change: ZoneChange::Reset, errno: 5 };
+    assert_eq!(source.cut(), Some(Cut::Zone(wanted)));
+}
+
+#[test]
+fn writes_stay_in_the_open_zones_until_one_is_full() {
+    let mut zones = Zones::new(zones(4, &[0; 8], 0), Some(2));
+    let by = asker(0..8, true, BLOCK);
+    let mut used = BTreeSet::new();
+    for wish in [7 * LEN, 0, 3 * LEN, 5 * LEN, 2 * LEN] {
+        let Step::Go { at, .. } = zones.write(&by, wish, BLOCK, false) else { panic!("{zones:?}") };
+        zones.written(at, false);
+        used.insert(at / LEN);
+    }
+    assert_eq!(used, BTreeSet::from([0, 7]));
+    let each = Asker { most_open: 1, clone: 1, ..by };
+    assert!(matches!(zones.write(&each, LEN, BLOCK, false), Step::Go { .. }), "theirs will do");
+}
+
+#[test]
+fn open_zones_that_a_clone_does_not_use_are_finished_when_it_may_open_no_other() {
+    let mut zones = Zones::new(zones(4, &[1, 0, 0, 0], 0), Some(1));
+    let by = asker(2..4, true, BLOCK);
+    let step = zones.write(&by, 2 * LEN, BLOCK, false);
+    assert_eq!(step, Step::Change { zone: 0, change: ZoneChange::Finish });
+    assert_eq!(zones.write(&by, 2 * LEN, BLOCK, false), Step::Wait);
+    zones.changed(0, ZoneChange::Finish);
+    assert_eq!(zones.write(&by, 2 * LEN, BLOCK, false), Step::Go { at: 2 * LEN, len: BLOCK });
+    assert_eq!(zones.write(&by, 2 * LEN, BLOCK, false), Step::Wait, "one write a zone");
+    assert_eq!(zones.read(&by, 2 * LEN, BLOCK), Step::Through, "not before it is done");
+    zones.written(2 * LEN, true);
+    let again = Step::Go { at: 2 * LEN, len: BLOCK };
+    assert_eq!(zones.write(&by, 2 * LEN, BLOCK, false), again, "what failed is not written");
+}
+
+#[test]
+fn written_zones_are_given_up_as_often_as_was_asked_once_enough_is_written() {
+    let all = zones(16, &[2; 4], 0);
+    let device = Device::new(&all);
+    let shared = SharedZones::new(Zones::new(all, None), Arc::clone(&device) as Arc<_>);
+    let shared = Arc::new(shared);
+    let collecting = |from| Some(Collecting { every: 5, from });
+    let resets = |from| {
+        let by = asker(0..4, true, BLOCK);
+        let mut follow = Follow::new(Arc::clone(&shared), by, collecting(from));
+        for i in 0..20 {
+            let place = follow.place(Op::Write, i % 4 * LEN, BLOCK).unwrap();
+            let Placed::At(at, _) = place else { panic!("{place:?}") };
+            follow.done(Op::Write, at, false);
+        }
+        follow.resets()
+    };
+    assert_eq!(resets(1.0), 0);
+    assert_eq!(resets(0.1), 3);
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_job_asks_for_the_device_takes_it(
+        random: bool, kind in 0usize..3, blocks in 1u64..4, more in 0u64..3, depth in 1u32..9,
+        capacity in 6u64..=16, written in proptest::collection::vec(0u64..=16, 2..10),
+        plain in 0usize..3, most_open in 1u32..5, beyond: bool,
+    ) {
+        let order = if random { "rand" } else { "" };
+        let kind = ["read", "write", "rw"][kind];
+        let (least, most) = (blocks * BLOCK, (blocks + more) * BLOCK);
+        let job = job(&format!(
+            "rw={order}{kind}\nbsrange={least}-{most}\niodepth={depth}\nio_size=1m\n\
+             read_beyond_wp={}",
+            u8::from(beyond),
+        ));
+        let before = zones(capacity, &written, plain);
+        let device = Device::new(&before);
+        let open = device.open();
+        let (seen, _) = run(&job, &device, Some(most_open));
+        prop_assert!(device.open() <= open.max(most_open as usize));
+        prop_assert!(kind == "read" || !seen.is_empty());
+        prop_assert!(seen.iter().all(|r| u64::from(r.len) % least == 0));
+    }
+}

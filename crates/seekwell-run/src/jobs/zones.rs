@@ -1,0 +1,117 @@
+//! The zones that jobs follow: asked for once when all is open, and then shared by all clones.
+
+use super::error::{Fault, JobRunError};
+use super::media::Media;
+use seekwell_job::job::{Job, Zoned};
+use seekwell_job::layout::{Layout, Member, Use};
+use seekwell_job::play::zones::{Asker, Collecting, Follow, SharedZones, Zones};
+use seekwell_sys::{DevId, View};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Gives each place whose zones are followed its zones.
+///
+/// # Errors
+/// What is no zoned device, or has no zone that fits the job.
+pub fn follow(
+    jobs: &[Job],
+    layout: &Layout,
+    media: &mut Media,
+    view: &dyn View,
+) -> Result<(), JobRunError> {
+    for member in &layout.members {
+        let job = &jobs[member.job];
+        let Some(zoned) = job.zoned else { continue };
+        for used in &member.uses {
+            let path = || layout.places[used.place].path.clone();
+            let medium = &mut media.media[used.place];
+            let Some(opened) = &medium.opened else {
+                return Err(Fault::NotZoned { path: path() }.of(job));
+            };
+            if medium.zones.is_none() {
+                let zones = opened.zones();
+                let zones =
+                    zones.map_err(|source| Fault::Zones { path: path(), source }.of(job))?;
+                if zones.is_empty() {
+                    return Err(Fault::NotZoned { path: path() }.of(job));
+                }
+                let here =
+                    layout.members.iter().filter(|m| m.uses.iter().any(|u| u.place == used.place));
+                let followed = here.filter_map(|member| jobs[member.job].zoned);
+                let zones = Zones::new(zones, most_open(followed, medium.device, view));
+                let device = Arc::clone(opened);
+                medium.zones = Some(Arc::new(SharedZones::new(zones, device)));
+            }
+            if let Some(shared) = &medium.zones {
+                fits(job, zoned, &shared.lock(), used, path).map_err(|fault| fault.of(job))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The most zones that may be open at once: what the jobs say, and what the device takes.
+fn most_open(
+    followed: impl Iterator<Item = Zoned> + Clone,
+    device: Option<DevId>,
+    view: &dyn View,
+) -> Option<u32> {
+    let asked = followed.clone().filter_map(|zoned| zoned.most_open).min();
+    let past = followed.clone().any(|zoned| zoned.past_limits);
+    let limits = ["queue/max_open_zones", "queue/max_active_zones"];
+    let known = device
+        .filter(|_| !past)
+        .into_iter()
+        .flat_map(|device| limits.map(|name| view.number(&device.sysfs().join(name)).unwrap_or(0)));
+    let known = known.filter(|most| *most > 0).map(|most| u32::try_from(most).unwrap_or(u32::MAX));
+    known.chain(asked).min()
+}
+
+/// A job has at least one whole zone, of the length that it names, that takes its requests.
+fn fits(
+    job: &Job,
+    zoned: Zoned,
+    zones: &Zones,
+    used: &Use,
+    path: impl Fn() -> std::path::PathBuf,
+) -> Result<(), Fault> {
+    let zone = zones.zone(0).len;
+    if let Some(given) = zoned.zone_bytes.filter(|given| *given != zone) {
+        return Err(Fault::ZoneSize { path: path(), given, zone });
+    }
+    let range = zones.within(part(used));
+    let least = range.clone().map(|number| zones.zone(number).capacity).min();
+    let Some(capacity) = least else {
+        return Err(Fault::NoWholeZone { path: path(), zone });
+    };
+    let found = job.max_block();
+    if job.access.kind.writes() && u64::from(found) > capacity {
+        return Err(Fault::BeyondZone { path: path(), found, capacity });
+    }
+    Ok(())
+}
+
+fn part(used: &Use) -> Range<u64> {
+    used.region.start..used.region.start + used.region.bytes
+}
+
+/// The zones of each file of a clone, which has this number among all; empty where it follows none.
+pub fn of(media: &Media, number: usize, member: &Member, job: &Job) -> Vec<Follow> {
+    let Some(zoned) = job.zoned else { return Vec::new() };
+    let one = |used: &Use| {
+        let shared = media.media[used.place].zones.as_ref();
+        let shared = shared.expect("zones that are followed were asked for");
+        let by = Asker {
+            clone: number as u32,
+            range: shared.lock().within(part(used)),
+            random: job.access.random,
+            shortest: u64::from(job.min_block()),
+            beyond: zoned.read_beyond,
+            most_open: zoned.most_open_each.map_or(usize::MAX, |most| most as usize),
+        };
+        let collecting =
+            zoned.reset_every.map(|every| Collecting { every, from: zoned.reset_from });
+        Follow::new(Arc::clone(shared), by, collecting)
+    };
+    member.uses.iter().map(one).collect()
+}
