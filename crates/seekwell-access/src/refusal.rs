@@ -168,7 +168,6 @@ pub enum Refusal {
 
 classify!(Refusal {
     Refused: Missing, RegularFile, NotBlockDevice, ReadOnlyDevice, WrongSerial, NoSerial, Mounted,
-        FileSystemMember, Swap, Held, ShownByLoop, UnknownLoop, UnclearFile,
         FileSystemMember, Swap, Held, ShownByLoop, UnknownLoop, UnclearFile, Exported,
         UnseenExports, OpenForWriting, Signature,
         UnknownData, UdevSignature, Busy, HostManaged, Zones, Exchanged, Denied, Unsure, Failed;

@@ -4,7 +4,7 @@
 use crate::text::clean;
 use crate::units::{binary, capacity, time, whole_percent};
 use seekwell_inspect::facts::{BtrfsFacts, MapperTarget, NetworkPath, Usage};
-use seekwell_inspect::{Device, DeviceKind, Fact, Filesystem, Inspection, Queue};
+use seekwell_inspect::{Device, DeviceKind, Fact, Filesystem, Inspection};
 
 /// A line of the tree: how deep it stands, a short name and what it is. All text is clean.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,7 +181,8 @@ fn target(target: &Fact<MapperTarget>) -> Option<String> {
 }
 
 /// The settings of a device's queue that are known: name, value, where it was read.
-pub fn settings(queue: &Queue) -> Vec<(&'static str, String, String)> {
+pub fn settings(device: &Device) -> Vec<(&'static str, String, String)> {
+    let (queue, more) = (&device.queue, &device.detail.queue);
     let mut out = Vec::new();
     let mut add = |name, value: Option<(String, &String)>| {
         if let Some((value, from)) = value {
@@ -205,5 +206,15 @@ pub fn settings(queue: &Queue) -> Vec<(&'static str, String, String)> {
     add("alignment offset", offset.map(|f| (binary(f.value), &f.from)));
     let discard = |bytes| if bytes == 0 { "none".to_owned() } else { binary(bytes) };
     add("largest discard", queue.discard_max_bytes.as_ref().map(|f| (discard(f.value), &f.from)));
+    if let Some(zones) = &more.zones {
+        add("zones", more.zoned.as_ref().map(|f| (clean(&f.value), &f.from)));
+        add("zone", zones.zone_bytes.as_ref().map(|f| (binary(f.value), &f.from)));
+        let most = |f: &Fact<u64>| match f.value {
+            0 => "any number".to_owned(),
+            most => most.to_string(),
+        };
+        add("open zones at most", zones.max_open.as_ref().map(|f| (most(f), &f.from)));
+        add("active zones at most", zones.max_active.as_ref().map(|f| (most(f), &f.from)));
+    }
     out
 }

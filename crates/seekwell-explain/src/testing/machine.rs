@@ -281,6 +281,7 @@ pub(super) fn device(name: &str, kind: DeviceKind) -> Device {
                 wbt_lat_us: fact(75000, &q("wbt_lat_usec")),
                 io_timeout_ms: fact(30000, &q("io_timeout")),
                 zoned: word("none", &q("zoned")),
+                zones: None,
             },
             ..Detail::default()
         }),

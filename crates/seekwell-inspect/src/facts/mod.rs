@@ -39,7 +39,7 @@ pub use network::NetworkPath;
 pub use nvme::NvmeFacts;
 pub use pci::{AerCounts, PciFunction, PcieLink, ide_words};
 pub use power::PowerFacts;
-pub use queue::QueueFacts;
+pub use queue::{QueueFacts, ZoneFacts};
 pub use sas::SasPhy;
 pub use scsi::{IoCounters, ScsiFacts};
 pub use usb::UsbFacts;

@@ -26,10 +26,32 @@ pub struct QueueFacts {
     pub io_timeout_ms: Option<Fact<u64>>,
     /// `none`, `host-aware` or `host-managed`.
     pub zoned: Option<Fact<String>>,
+    /// Of a device that has zones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zones: Option<ZoneFacts>,
+}
+
+/// What the zones of a device are like, from `/sys/block/*/queue`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ZoneFacts {
+    /// Length of a zone, in bytes.
+    pub zone_bytes: Option<Fact<u64>>,
+    /// The most zones that can be open at once; 0 means any number.
+    pub max_open: Option<Fact<u64>>,
+    /// The most zones that can be open or closed, which is neither empty nor full; 0 means any
+    /// number.
+    pub max_active: Option<Fact<u64>>,
 }
 
 pub(super) fn read(r: &mut Reader<'_>, disk: &Path) -> QueueFacts {
     let at = |name: &str| disk.join("queue").join(name);
+    let zoned = r.optional(&at("zoned"), "zone model");
+    let zones = zoned.as_ref().filter(|model| model.value != "none").map(|_| ZoneFacts {
+        zone_bytes: r.scaled(&at("chunk_sectors"), "zone size", 512, Need::Optional),
+        max_open: r.count(&at("max_open_zones"), "most open zones"),
+        max_active: r.count(&at("max_active_zones"), "most active zones"),
+    });
     QueueFacts {
         max_hardware_request_bytes: r.scaled(
             &at("max_hw_sectors_kb"),
@@ -45,6 +67,7 @@ pub(super) fn read(r: &mut Reader<'_>, disk: &Path) -> QueueFacts {
         // A queue without throttling answers with an error, which is no loss.
         wbt_lat_us: r.parsed(&at("wbt_lat_usec")),
         io_timeout_ms: r.count(&at("io_timeout"), "request timeout"),
-        zoned: r.optional(&at("zoned"), "zone model"),
+        zoned,
+        zones,
     }
 }

@@ -20,7 +20,7 @@ pub fn inspect(inspection: &Inspection, width: usize, style: Style) -> String {
     }
     tree(&mut page, inspection);
     for device in queues(inspection) {
-        table(&mut page, "Queue", device, &settings(&device.queue));
+        table(&mut page, "Queue", device, &settings(device));
         if let Some(health) = &device.detail.health {
             table(&mut page, "Health", device, &rows(health));
         }

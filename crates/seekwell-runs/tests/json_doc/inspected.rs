@@ -4,8 +4,8 @@ use seekwell_inspect::diff::Change;
 use seekwell_inspect::facts::{
     AerCounts, AhciFacts, AtaError, AtaErrorClass, AtaFacts, BcacheFacts, BlockGroups, BtrfsFacts,
     CacheTarget, CryptTarget, Detail, Ext4Facts, IdentifyData, IoCounters, MapperFacts,
-    MapperTarget, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, RaidTarget, SasPhy,
-    ScsiFacts, SnapshotTarget, ThinPool, Usage, UsbFacts, VmFacts,
+    MapperTarget, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, QueueFacts, RaidTarget,
+    SasPhy, ScsiFacts, SnapshotTarget, ThinPool, Usage, UsbFacts, VmFacts, ZoneFacts,
 };
 use seekwell_inspect::health::{
     Attribute, Health, LbaFormat, LoggedError, Measure, Outcome, SelfTest, Warning,
@@ -41,8 +41,10 @@ fn detail() -> Detail {
     let failed = Answer::Failed { status: 2, sense: [5, 0x24, 0] };
     let probe = Probe { power: Power::Active, ncq: Some(Answer::Accepted), dma: Some(failed) };
     let error = AtaError { at_s: Some(1.0), class: AtaErrorClass::Timeout };
+    let zones = ZoneFacts { zone_bytes: Some(fact(128 << 20)), ..ZoneFacts::default() };
     Detail {
         read_only: Some(fact(false)),
+        queue: QueueFacts { zones: Some(zones), ..QueueFacts::default() },
         ata: Some(AtaFacts {
             ahci: Some(AhciFacts::default()),
             errors: Some(fact(vec![error])),
@@ -77,7 +79,6 @@ fn detail() -> Detail {
             block_groups: Some(fact(BlockGroups { total: 2, uninitialised: 1 })),
             ..Ext4Facts::default()
         }],
-        ..Detail::default()
     }
 }
 
