@@ -109,7 +109,9 @@ pub enum PlanMedium {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanInputs {
     pub medium: PlanMedium,
-    /// Bytes in reach, from offset 0.
+    /// First byte in reach.
+    pub offset_bytes: u64,
+    /// Bytes in reach, from there on.
     pub region_bytes: u64,
     /// The smallest unit the disk addresses, in bytes.
     pub logical_block_bytes: u32,
@@ -295,6 +297,7 @@ struct Candidate {
 fn candidates(inputs: &PlanInputs) -> Vec<Candidate> {
     let base = |pattern, reads, bytes, depth| {
         let mut w = Workload::closed(pattern, reads, bytes, depth, inputs.region_bytes);
+        w.offset_bytes = inputs.offset_bytes;
         w.direct = inputs.direct;
         w.seed = inputs.seed;
         w
@@ -405,6 +408,7 @@ mod tests {
     fn inputs(medium: PlanMedium) -> PlanInputs {
         PlanInputs {
             medium,
+            offset_bytes: 0,
             region_bytes: 1 << 30,
             logical_block_bytes: 512,
             direct: true,

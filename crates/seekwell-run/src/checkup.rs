@@ -55,10 +55,17 @@ pub fn checkup<W: Watcher>(
         Err(RunError::Access(error)) if error.is_no_place() => {
             (below(&wanted).transpose(), Some(error))
         }
-        ready => (Ok(Some(ready?)), None),
+        ready => {
+            let mut ready = ready?;
+            if options.size_bytes.is_none() {
+                ready.keep_to_written(&session.line);
+            }
+            (Ok(Some(ready)), None)
+        }
     };
     let nowhere = PlanInputs {
         medium: PlanMedium::Scratch,
+        offset_bytes: 0,
         region_bytes: default_bytes,
         logical_block_bytes: 512,
         direct: true,

@@ -40,6 +40,7 @@ impl AskedLoad {
     pub fn checkup(model: &Model, seed: u64) -> Vec<Self> {
         let inputs = PlanInputs {
             medium: PlanMedium::Modelled,
+            offset_bytes: 0,
             region_bytes: model.capacity(),
             logical_block_bytes: model.sector_bytes(),
             direct: true,

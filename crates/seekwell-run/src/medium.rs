@@ -3,7 +3,7 @@
 use crate::executor::Source;
 use crate::{Host, RunError, Watcher, target};
 use seekwell_access::{
-    AccessError, Consent, Fill, Opened, OpenedKind, Order, ReadOnly, Scratch, WritableDevice,
+    AccessError, Consent, Fill, Opened, OpenedKind, Order, ReadOnly, Scratch, WritableDevice, Zone,
     open_for_destruction, open_read_only,
 };
 use seekwell_checkup::{PlanInputs, PlanMedium};
@@ -62,6 +62,33 @@ pub struct Ready {
     pub medium: Medium,
     /// For the plan.
     pub inputs: PlanInputs,
+}
+
+impl Ready {
+    /// Of a zoned disk that is only read, leaves the longest part in reach that was written without
+    /// a gap: reads of the rest are answered without the medium. Where zones are not told, all.
+    pub fn keep_to_written(&mut self, watcher: &impl Watcher) {
+        let Source::Opened { opened, .. } = &self.source else { return };
+        let zones = opened.zones().unwrap_or_default();
+        if opened.writable() || !zones.iter().any(Zone::in_order) {
+            return;
+        }
+        let (mut longest, mut run) = (0..0, 0..0);
+        for written in zones.iter().map(Zone::written) {
+            run = if run.end == written.start { run.start..written.end } else { written };
+            if run.end - run.start > longest.end - longest.start {
+                longest = run.clone();
+            }
+        }
+        let (offset, bytes) = (longest.start, longest.end - longest.start);
+        if bytes < self.inputs.region_bytes {
+            watcher.note(&format!(
+                "of the zoned disk only what was written is read: {bytes} bytes from byte {offset} \
+                 on, the longest part without a gap"
+            ));
+            (self.inputs.offset_bytes, self.inputs.region_bytes) = (offset, bytes);
+        }
+    }
 }
 
 /// Opens the target under the safety rules.
@@ -192,6 +219,7 @@ fn null(wanted: &Wanted<'_>) -> Ready {
     let region_bytes = wanted.end_bytes().unwrap_or(NULL_BYTES);
     let inputs = PlanInputs {
         medium: PlanMedium::Scratch,
+        offset_bytes: 0,
         region_bytes,
         logical_block_bytes: 1,
         direct: true,
@@ -212,6 +240,7 @@ fn modelled(path: &Path, wanted: &Wanted<'_>) -> Result<Ready, RunError> {
     let medium = machine(&model, wanted.set);
     let inputs = PlanInputs {
         medium: PlanMedium::Modelled,
+        offset_bytes: 0,
         region_bytes,
         logical_block_bytes: model.sector_bytes(),
         direct: true,
@@ -263,6 +292,7 @@ fn ready(
             Opened::ReadOnly(_) => PlanMedium::ReadOnly,
             Opened::WritableDevice(_) => PlanMedium::Destroyed,
         },
+        offset_bytes: 0,
         region_bytes,
         logical_block_bytes: opened.logical_block_bytes(),
         direct,

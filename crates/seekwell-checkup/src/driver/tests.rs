@@ -101,6 +101,7 @@ fn plan(level: Level) -> Plan {
 fn plan_of(level: Level, medium: PlanMedium) -> Plan {
     let inputs = PlanInputs {
         medium,
+        offset_bytes: 0,
         region_bytes: 1 << 30,
         logical_block_bytes: 512,
         direct: true,

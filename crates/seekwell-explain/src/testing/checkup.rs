@@ -283,6 +283,7 @@ fn partition(disk: Device) -> Device {
 fn phases(b: &Behaviour) -> Vec<Phase> {
     let inputs = PlanInputs {
         medium: PlanMedium::Scratch,
+        offset_bytes: 0,
         region_bytes: 1 << 30,
         logical_block_bytes: 512,
         direct: true,

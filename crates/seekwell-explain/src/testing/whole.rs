@@ -40,6 +40,7 @@ impl<F: FnMut(&Request) -> Served> Executor for Virtual<F> {
 fn checkup(servers: u32, serve: impl FnMut(&Request) -> Served) -> (Results, Case) {
     let inputs = PlanInputs {
         medium: PlanMedium::Scratch,
+        offset_bytes: 0,
         region_bytes: 1 << 30,
         logical_block_bytes: 512,
         direct: true,

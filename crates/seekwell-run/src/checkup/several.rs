@@ -201,7 +201,10 @@ fn open<W: Watcher>(
         writes: false,
         set: &[],
     };
-    let ready = prepare(&wanted, host, &session.line)?;
+    let mut ready = prepare(&wanted, host, &session.line)?;
+    if options.size_bytes.is_none() {
+        ready.keep_to_written(&session.line);
+    }
     let inputs = PlanInputs { seed: options.seed, ..ready.inputs };
     let plan = Plan::new(options.level, inputs);
     let on = session.executor(ready, None);
@@ -222,6 +225,7 @@ const fn rounds(level: Level) -> u32 {
 fn plan(targets: &[Target], found: &[Found], options: &CheckupOptions<'_>) -> Plan {
     let nowhere = PlanInputs {
         medium: PlanMedium::ReadOnly,
+        offset_bytes: 0,
         region_bytes: options.level.wanted_region_bytes(),
         logical_block_bytes: 512,
         direct: true,
