@@ -69,6 +69,8 @@ pub enum On {
     Nvme,
     /// One NVMe namespace behind two controllers.
     NvmeShared,
+    /// A zoned NVMe namespace, host-managed; `options` are the namespace's.
+    NvmeZoned,
     /// Virtio block over PCI.
     VirtioBlk,
     /// Virtio block over MMIO (`microvm`).
@@ -230,7 +232,7 @@ impl Plugging {
                 self.controller("ahci,id=ahci0");
                 self.device(format!("ide-hd,bus=ahci0.{port},{rest}"));
             }
-            On::Nvme | On::NvmeShared => self.nvme(disk, port, name, &rest),
+            On::Nvme | On::NvmeShared | On::NvmeZoned => self.nvme(disk, port, name, &rest),
             On::VirtioBlk => self.device(format!("virtio-blk-pci,{rest}")),
             On::VirtioMmio => self.device(format!("virtio-blk-device,{rest}")),
             On::VirtioScsi => self.scsi("virtio-scsi-pci,id=vscsi0", "vscsi0", port, &rest),
@@ -288,6 +290,14 @@ impl Plugging {
         if disk.on == On::Nvme {
             let bus = bus(self, port);
             self.device(format!("nvme,{rest}{bus}"));
+            return;
+        }
+        if disk.on == On::NvmeZoned {
+            let bus = bus(self, port);
+            let serial = disk.serial.as_deref().unwrap_or("LABZONED");
+            self.device(format!("nvme,id=zoned{port},serial={serial}{bus}"));
+            let more = disk.options.as_ref().map_or(String::new(), |o| format!(",{o}"));
+            self.device(format!("nvme-ns,drive={name},bus=zoned{port},zoned=on{more}"));
             return;
         }
         self.controller("nvme-subsys,id=subsys0,nqn=lab");
