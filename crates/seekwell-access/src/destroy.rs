@@ -13,7 +13,7 @@ use crate::zones::{Zone, ZoneChange, ZoneKind, zones_of};
 use crate::{Refusal, in_use};
 use rustix::fs::{FileType, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
-use seekwell_sys::{DevId, View, ViewError};
+use seekwell_sys::{DevId, View, ViewError, nvme};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -101,9 +101,10 @@ pub enum Order {
     ByZone,
 }
 
-/// Opens a block device so that it may be overwritten, or says why not. Where unknown data was
-/// accepted, the places that were seen to hold it are zeroed (zones that are written in order: the
-/// whole of them is reset), so that the consent is needed once.
+/// Opens a block device so that it may be overwritten, or says why not; of an NVMe namespace's
+/// character device, its disk. Where unknown data was accepted, the places that were seen to hold
+/// it are zeroed (zones that are written in order: the whole of them is reset), so that the consent
+/// is needed once.
 ///
 /// # Errors
 /// [`Refusal`], in the order: what the path is, read-only, the serial, mounts, swap, holders, loop
@@ -115,6 +116,7 @@ pub fn open_for_destruction(
     consent: Consent<'_>,
     order: Order,
 ) -> Result<WritableDevice, Refusal> {
+    let path = &*nvme::disk_node(view, path);
     let unsure = |source| Refusal::Unsure { target: path.to_path_buf(), source };
     let dev = block_number(path)?;
     let family = Family::of(view, path, dev)?;

@@ -9,7 +9,7 @@ use crate::backing::Backing;
 use crate::loops::{Shown, shown_by};
 use crate::member::Member;
 use rustix::fs::FileType;
-use seekwell_sys::{DevId, View, ViewError};
+use seekwell_sys::{DevId, View, ViewError, nvme};
 use std::path::Path;
 
 /// The target with every device that shares bytes with it.
@@ -21,6 +21,8 @@ pub(crate) struct Family {
     pub disk: Member,
     /// All that must be unused, the target first.
     pub members: Vec<Member>,
+    /// Character devices through which commands reach members that are NVMe namespaces.
+    pub generics: Vec<DevId>,
     /// The file at the bottom, if a member is a loop device over one.
     pub file: Option<BelowLoop>,
 }
@@ -55,7 +57,13 @@ impl Family {
                 }
             }
         };
-        Ok(Self { target, disk, members, file })
+        let generic = |member: &Member| {
+            let found = nvme::generic_of(view, &member.sysfs)?;
+            found.map(|folder| Ok(Member::at(view, folder)?.dev)).transpose()
+        };
+        let generics = members.iter().filter_map(|member| generic(member).transpose());
+        let generics = generics.collect::<Result<_, _>>().map_err(unsure)?;
+        Ok(Self { target, disk, members, generics, file })
     }
 
     /// The target and, below a whole disk, each partition that the kernel knows.
@@ -71,6 +79,7 @@ impl Family {
             target: part.clone(),
             disk: self.disk.clone(),
             members: vec![part],
+            generics: Vec::new(),
             file: None,
         };
         let whole = self.target.dev == self.disk.dev;

@@ -1,5 +1,6 @@
 //! Why something could not be opened for reading, or a temporary file could not be made.
 
+use crate::NoCommands;
 use seekwell_sys::units::bytes;
 use seekwell_sys::{ViewError, classify, sudo};
 use std::io;
@@ -19,6 +20,9 @@ pub enum AccessError {
          (a temporary file is made in a directory, not opened)", path.display()
     )]
     NotMeasurable { path: PathBuf, kind: &'static str },
+    /// Commands past the block layer cannot be sent to it.
+    #[error("{} takes no NVMe commands (io_uring_cmd): {why}", path.display())]
+    NoCommands { path: PathBuf, why: NoCommands },
     #[error("{} is empty: 0 bytes, at least one block is needed", path.display())]
     Empty { path: PathBuf },
     #[error(
@@ -99,7 +103,7 @@ impl AccessError {
 }
 
 classify!(AccessError {
-    Usage: Missing, NotMeasurable, NotADirectory;
+    Usage: Missing, NotMeasurable, NotADirectory, NoCommands;
     Refused: Empty, ReadDenied, WriteDenied, ReadOnlyFileSystem, TooLittleRoom, TooFewInodes,
         NoSpace, Quota, FileSizeLimit, FileTooLarge, View, Io;
     Interrupted: Stopped;

@@ -150,7 +150,13 @@ mod tests {
             name: "exported0".to_owned(),
             sysfs: "/sys/block/exported0".into(),
         };
-        Family { target: disk.clone(), disk: disk.clone(), members: vec![disk], file: None }
+        Family {
+            target: disk.clone(),
+            disk: disk.clone(),
+            members: vec![disk],
+            generics: Vec::new(),
+            file: None,
+        }
     }
 
     fn host(mounts: &str) -> Fake {

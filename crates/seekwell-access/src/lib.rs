@@ -13,6 +13,7 @@
 
 mod backing;
 mod bytes;
+mod commands;
 mod destroy;
 mod device;
 mod error;
@@ -38,6 +39,7 @@ mod space;
 mod sweep;
 mod zones;
 
+pub use commands::NoCommands;
 pub use destroy::{Consent, Order, WritableDevice, open_for_destruction};
 pub use error::AccessError;
 pub use holders::{Holder, HolderKind};

@@ -84,22 +84,35 @@ fn has_open(view: &dyn View, pid: u32, family: &Family, access: Access) -> Resul
     for number in view.list(&process.join("fd"))? {
         let path = process.join("fd").join(&number);
         let info = process.join("fdinfo").join(number);
-        let shared = shares(view, pid, family, &path)?;
-        if shared == Some(true) && (access == Access::Any || writes(view, &info)?) {
+        let counts = match shares(view, pid, family, &path)? {
+            Some(Shared::Data) => access == Access::Any || writes(view, &info)?,
+            Some(Shared::Commands) => true,
+            Some(Shared::Nothing) | None => false,
+        };
+        if counts {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Whether what a path of a process leads to is a member of the family or its file; none where it
-/// leads nowhere any more.
+/// What a process that has something open can do to the family.
+enum Shared {
+    Nothing,
+    /// Read, and write where its descriptor allows it.
+    Data,
+    /// Send commands: of root the kernel takes those that write through any descriptor.
+    Commands,
+}
+
+/// What a process shares that has open what a path of its leads to: a member of the family, its
+/// file, or the character device of a namespace; none where it leads nowhere any more.
 fn shares(
     view: &dyn View,
     pid: u32,
     family: &Family,
     path: &Path,
-) -> Result<Option<bool>, ViewError> {
+) -> Result<Option<Shared>, ViewError> {
     let stat = match look(path) {
         // Closed meanwhile; or the process is exiting, and its maps are gone already.
         Err(Errno::NOENT | Errno::SRCH) => return Ok(None),
@@ -109,10 +122,12 @@ fn shares(
     };
     let rdev = DevId { major: stat.stx_rdev_major, minor: stat.stx_rdev_minor };
     let file = family.file.as_ref().map(|below| &below.file);
+    let is_file = || file.is_some_and(|it| it.may_be_at(view, path, Some(pid), &stat));
     Ok(Some(match FileType::from_raw_mode(stat.stx_mode.into()) {
-        FileType::BlockDevice => family.member(rdev).is_some(),
-        FileType::RegularFile => file.is_some_and(|it| it.may_be_at(view, path, Some(pid), &stat)),
-        _ => false,
+        FileType::BlockDevice if family.member(rdev).is_some() => Shared::Data,
+        FileType::RegularFile if is_file() => Shared::Data,
+        FileType::CharacterDevice if family.generics.contains(&rdev) => Shared::Commands,
+        _ => Shared::Nothing,
     }))
 }
 
@@ -154,8 +169,8 @@ fn maps(
             other => other,
         };
         match shared? {
-            Some(true) => return Ok(true),
-            Some(false) => drop(others.insert(named)),
+            Some(Shared::Data | Shared::Commands) => return Ok(true),
+            Some(Shared::Nothing) => drop(others.insert(named)),
             None => {}
         }
     }

@@ -5,7 +5,7 @@ use crate::bytes::Aligned;
 use crate::error::uid;
 use rustix::fs::{Advice, FileType, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
-use seekwell_sys::DevId;
+use seekwell_sys::{DevId, Live, nvme};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -46,11 +46,13 @@ impl AsFd for ReadOnly {
 }
 
 /// Opens an existing block device or regular file `O_RDONLY`, past the page cache where that works.
-/// Nothing is ever created. Links are followed: `/dev/disk/by-id/…` is as good as `/dev/sdb`.
+/// Nothing is ever created. Links are followed: `/dev/disk/by-id/…` is as good as `/dev/sdb`. Of an
+/// NVMe namespace's character device its disk is opened.
 ///
 /// # Errors
 /// [`AccessError`]: missing, something else than a device or file, empty, not permitted.
 pub fn open_read_only(path: &Path) -> Result<ReadOnly, AccessError> {
+    let path = &*nvme::disk_node(&Live::system(), path);
     let fail = |what: &'static str, errno: Errno| failure(path, what, errno);
     // Looked at before it is opened: opening some character devices has effects.
     measurable(path, rustix::fs::stat(path).map_err(|e| fail("stat", e))?.st_mode)?;
@@ -85,7 +87,7 @@ pub fn open_read_only(path: &Path) -> Result<ReadOnly, AccessError> {
     })
 }
 
-fn failure(path: &Path, what: &'static str, errno: Errno) -> AccessError {
+pub(crate) fn failure(path: &Path, what: &'static str, errno: Errno) -> AccessError {
     let path = path.to_path_buf();
     match errno {
         Errno::NOENT | Errno::NOTDIR | Errno::NXIO => AccessError::Missing { path },

@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The guard said no. Nothing was written and nothing is held open. `target` is always the path
-/// as it was given.
+/// as it was given, and the disk where that was the character device of an NVMe namespace.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     #[error(

@@ -4,7 +4,7 @@ use crate::find;
 use crate::model::TargetKind;
 use crate::reader::Reader;
 use rustix::fs::FileType;
-use seekwell_sys::{DevId, View, classify, did_you_mean, nearest, path_text, sudo_if_denied};
+use seekwell_sys::{DevId, View, classify, did_you_mean, nearest, nvme, path_text, sudo_if_denied};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -110,14 +110,15 @@ impl Target {
         Self { given, path, kind: TargetKind::BlockDevice, dev, space: None }
     }
 
-    /// Looks at a path of the live system. `view` is asked for names to suggest when it is not
+    /// Looks at a path of the live system; the character device of an NVMe namespace stands for its
+    /// disk. `view` is asked for names to suggest when it is not
     /// there.
     ///
     /// # Errors
     /// [`InspectError`] says what is wrong with the path and what may have been meant.
     pub fn resolve(view: &dyn View, path: impl AsRef<Path>) -> Result<Self, InspectError> {
-        let asked = path.as_ref();
-        let given = &*path_text(asked);
+        let given = &*path_text(path.as_ref());
+        let asked = &*nvme::disk_node(view, path.as_ref());
         let unreadable =
             |source: io::Error| InspectError::Unreadable { given: given.to_owned(), source };
         let stat = match rustix::fs::stat(asked) {

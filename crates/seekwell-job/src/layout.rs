@@ -6,7 +6,7 @@ use crate::play::source::walk::Region;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use seekwell_access::{AccessError, folder_of};
-use seekwell_sys::classify;
+use seekwell_sys::{Live, classify, nvme};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -496,6 +496,7 @@ fn made_name(job: &Job, clone: u32, file: u32) -> String {
 /// Whatever makes it unusable: something else than a file or block device, no folder to make a file
 /// in, no permission.
 pub fn look(path: &Path) -> Result<Found, AccessError> {
+    let path = &*nvme::disk_node(&Live::system(), path);
     let stat = match rustix::fs::stat(path) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return nothing(path),

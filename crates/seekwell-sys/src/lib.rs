@@ -19,6 +19,7 @@ mod mask;
 mod memory;
 mod mounts;
 mod nearest;
+pub mod nvme;
 mod path_text;
 mod patient;
 mod privilege;

@@ -24,11 +24,10 @@ mod mapper;
 
 pub use ext4::ext4_groups;
 
-use crate::probe::{
-    AdminCommand, CHECK_POWER_MODE, NvmeNode, Passthrough, ProbeError, Registers, SgIo,
-};
+use crate::probe::{CHECK_POWER_MODE, NvmeNode, Passthrough, ProbeError, Registers, SgIo};
 use ext4::group_counts;
 use mapper::{Ask, ask};
+use seekwell_sys::nvme::AdminCommand;
 use seekwell_sys::{DevId, View, ViewError};
 use std::io;
 use std::ops::Range;

@@ -15,7 +15,7 @@ mod sgio;
 #[cfg(test)]
 mod tests;
 
-pub use nvme::{AdminCommand, NvmeNode};
+pub use nvme::NvmeNode;
 pub use passthrough::{Passthrough, ProbeError, Reply};
 pub use sgio::SgIo;
 

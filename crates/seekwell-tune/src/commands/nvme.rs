@@ -9,7 +9,8 @@
 //! `linux/nvme_ioctl.h`.
 
 use super::knobs::{Knobs, not_offered, number};
-use seekwell_inspect::probe::{AdminCommand, NvmeNode};
+use seekwell_inspect::probe::NvmeNode;
+use seekwell_sys::nvme::AdminCommand;
 use std::io;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
