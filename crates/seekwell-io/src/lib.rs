@@ -9,6 +9,7 @@
 pub mod clock;
 pub mod dispatch;
 pub mod engine;
+pub mod failure;
 pub mod gate;
 pub mod gauge;
 pub mod histogram;

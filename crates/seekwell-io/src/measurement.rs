@@ -1,5 +1,6 @@
 //! What came of running a workload: histograms per operation, a time series, errors, CPU used.
 
+pub use crate::failure::{FailureKind, is_device_gone};
 use crate::histogram::Histogram;
 use crate::request::{Completion, Op, Request};
 use crate::units::Nanos;
@@ -130,51 +131,9 @@ impl Failure {
             (Ok(_), Op::Flush | Op::Discard) => return None,
             (Ok(moved), _) if moved == request.len => return None,
             (Ok(moved), _) => FailureKind::Short { moved },
-            (Err(errno), _) => FailureKind::Errno { errno },
+            (Err(kind), _) => kind,
         };
         Some(Self { op: request.op, offset: request.offset, len: request.len, kind })
-    }
-}
-
-/// How a request failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum FailureKind {
-    /// The kernel answered with this errno.
-    Errno {
-        /// The number.
-        errno: i32,
-    },
-    /// Fewer bytes were moved than asked for.
-    Short {
-        /// Bytes moved.
-        moved: u32,
-    },
-}
-
-impl FailureKind {
-    /// Whether the device itself is no longer there.
-    pub const fn is_device_gone(self) -> bool {
-        matches!(self, Self::Errno { errno } if is_device_gone(errno))
-    }
-
-    /// Whether the file system or a quota is full, which is no fault of the disk.
-    pub const fn is_no_space(self) -> bool {
-        matches!(self, Self::Errno { errno: libc::ENOSPC | libc::EDQUOT })
-    }
-}
-
-/// Whether an errno says that the device itself is no longer there.
-pub const fn is_device_gone(errno: i32) -> bool {
-    matches!(errno, libc::ENXIO | libc::ENODEV)
-}
-
-impl fmt::Display for FailureKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Errno { errno } => std::io::Error::from_raw_os_error(*errno).fmt(f),
-            Self::Short { moved } => write!(f, "only {moved} bytes were moved"),
-        }
     }
 }
 

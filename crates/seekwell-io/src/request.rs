@@ -1,5 +1,6 @@
 //! One request to a target and what became of it.
 
+use crate::failure::FailureKind;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -95,8 +96,8 @@ pub struct Tagged {
 pub struct Completion {
     /// The tag it was submitted with.
     pub slot: u32,
-    /// Bytes transferred (0 for flush and discard), or the errno.
-    pub result: Result<u32, i32>,
+    /// Bytes transferred (of no meaning for flush and discard), or how it failed.
+    pub result: Result<u32, FailureKind>,
     /// When it completed, on the target's clock.
     pub at: Nanos,
 }

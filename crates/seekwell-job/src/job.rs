@@ -394,6 +394,8 @@ pub enum EngineKind {
     Libaio,
     /// io_uring.
     IoUring,
+    /// NVMe commands past the block layer.
+    IoUringCmd,
     /// The C library's threads.
     Posixaio,
     /// Copies to and from a mapping.
@@ -421,6 +423,7 @@ impl EngineKind {
             Self::Pvsync2 => "pvsync2",
             Self::Libaio => "libaio",
             Self::IoUring => "io_uring",
+            Self::IoUringCmd => "io_uring_cmd",
             Self::Posixaio => "posixaio",
             Self::Mmap => "mmap",
             Self::Null => "null",

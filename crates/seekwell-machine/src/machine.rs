@@ -1,6 +1,7 @@
 //! A part as a target: the engine's clock is the model's.
 
 use crate::part::{Command, Done, Part};
+use seekwell_io::failure::FailureKind;
 use seekwell_io::request::{Completion, Op, Request, Tagged};
 use seekwell_io::target::{Target, TargetError, Until};
 use seekwell_io::units::Nanos;
@@ -146,8 +147,8 @@ impl<P: Part> Target for Machine<P> {
 
     fn reap(&mut self, until: Until, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         let before = out.len();
-        for (slot, error) in self.refused.drain(..) {
-            out.push(Completion { slot, result: Err(error), at: self.now });
+        for (slot, errno) in self.refused.drain(..) {
+            out.push(Completion { slot, result: Err(FailureKind::Errno { errno }), at: self.now });
         }
         // With nothing to wait for, the rest of a batch is still to come.
         if until.completions > 0 {

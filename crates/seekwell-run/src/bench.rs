@@ -106,7 +106,8 @@ pub fn bench<W: Watcher>(
         if grid.sweeps_engine() && is_modelled(options.target) {
             return Err(SweepError::NoEngine.into());
         }
-        let rings = |point: &GridPoint| point.job.engine == Engine::IoUring;
+        let rings =
+            |point: &GridPoint| matches!(point.job.engine, Engine::IoUring | Engine::IoUringCmd);
         if grid.sweeps_engine() && grid.points.iter().any(rings) {
             pick(Engine::IoUring, |text| watcher.note(text))?;
         }

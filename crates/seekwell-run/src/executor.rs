@@ -13,9 +13,10 @@ use seekwell_io::dispatch::{SharedTags, TagPolicy, Unlimited, dispatcher};
 use seekwell_io::engine::{Bounds, Control, EngineError, run_beside, run_source, run_threads};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::{Flags, Op};
-use seekwell_io::target::{Engine, Null, Real, Stamped, Target, TargetError, Uring};
+use seekwell_io::target::{Engine, Null, Passthrough, Real, Stamped, Target, TargetError, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Generator, Pattern, Together, Workload};
+use seekwell_job::PlainJob;
 use seekwell_machine::{AnyPart, Machine, Model, Part, Written};
 use seekwell_runs::DeviceCount;
 use seekwell_sys::{CpuTime, DevId, DiskCounters, Live, View};
@@ -98,6 +99,8 @@ pub enum Source {
         device: Option<DevId>,
         /// The device whose counters tell what reached a disk: the one below loop devices.
         counting: Option<DevId>,
+        /// What takes commands past the block layer, once that was asked for.
+        commands: Option<OwnedFd>,
     },
 }
 
@@ -127,6 +130,41 @@ impl Source {
             _ if flags.is_none() => Ok(()),
             Self::Null | Self::Modelled(_) => Err(TargetError::NoKernel),
             Self::Opened { opened, .. } => flags.check(opened.as_fd(), max_bytes),
+        }
+    }
+
+    /// Opens what takes commands past the block layer, where a job, or all that no job asks for,
+    /// is issued by them.
+    ///
+    /// # Errors
+    /// What [`Opened::commands`] and [`Passthrough::check`] refuse, and jobs that go through the
+    /// page cache.
+    pub fn open_commands(
+        &mut self,
+        own: Engine,
+        jobs: &[&PlainJob],
+        view: &dyn View,
+    ) -> Result<(), RunError> {
+        let Self::Opened { opened, commands, .. } = self else { return Ok(()) };
+        let by_command = || jobs.iter().filter(|job| job.engine == Engine::IoUringCmd);
+        if own != Engine::IoUringCmd && by_command().next().is_none() {
+            return Ok(());
+        }
+        let opened = commands.insert(opened.commands(view)?);
+        by_command().try_for_each(|job| match job.direct {
+            true => Ok(Passthrough::check(opened.as_fd(), job.flags, job.block_bytes)?),
+            false => Err(TargetError::NotByCommand.into()),
+        })
+    }
+
+    /// What an engine drives; none where requests go to no kernel.
+    pub fn file(&self, engine: Engine) -> Option<BorrowedFd<'_>> {
+        match (self, engine) {
+            (Self::Null | Self::Modelled(_), _) => None,
+            (Self::Opened { commands, .. }, Engine::IoUringCmd) => {
+                Some(commands.as_ref().expect("opened where a job wants it").as_fd())
+            }
+            (Self::Opened { opened, .. }, _) => Some(opened.as_fd()),
         }
     }
 
@@ -267,10 +305,15 @@ impl RealExecutor {
     /// The file that a workload's requests go to; `None` where they go nowhere.
     fn file(&self, workload: &Workload) -> Option<BorrowedFd<'_>> {
         match (&self.source, workload.direct, &self.buffered) {
-            (Source::Null | Source::Modelled(_), ..) => None,
             (Source::Opened { .. }, false, Some(buffered)) => Some(buffered.as_fd()),
-            (Source::Opened { opened, .. }, ..) => Some(opened.as_fd()),
+            (source, ..) => source.file(self.engine),
         }
+    }
+
+    /// What its device has counted so far. The kernel counts no commands past the block layer.
+    fn counters(&self) -> Option<DiskCounters> {
+        let counts = self.engine != Engine::IoUringCmd;
+        counts.then(|| self.source.counters(&self.view)).flatten()
     }
 
     fn measure(&mut self, workload: &Workload) -> Result<Measurement, EngineError> {
@@ -335,7 +378,7 @@ impl RealExecutor {
         if self.source.was_removed(&measurement, &self.view) {
             return Err(ExecuteError::DeviceGone { errno: Errno::NODEV.raw_os_error() });
         }
-        let after = self.source.counters(&self.view);
+        let after = self.counters();
         let device = before.zip(after).and_then(|(b, a)| share(&a.since(&b), &measurement));
         Ok(Execution { device, others, ..Execution::of(measurement) })
     }
@@ -372,7 +415,7 @@ impl Executor for RealExecutor {
         let above = self.counting.exceeded();
         let began = Instant::now();
         self.worn = None;
-        let before = self.source.counters(&self.view);
+        let before = self.counters();
         let real = !matches!(self.source, Source::Modelled(_));
         let cpu = CpuTime::read(&self.view).filter(|_| real);
         let measured = self.measure(workload);
@@ -433,7 +476,7 @@ fn open(
 /// All begin through one gate and end with the first that ends. None of them is on a model.
 pub(crate) fn beside(loads: &[(&RealExecutor, &Workload)]) -> Vec<Result<Execution, ExecuteError>> {
     let Some((first, _)) = loads.first() else { return Vec::new() };
-    let before: Vec<_> = loads.iter().map(|(on, _)| on.source.counters(&on.view)).collect();
+    let before: Vec<_> = loads.iter().map(|(on, _)| on.counters()).collect();
     let cpu = CpuTime::read(&first.view);
     let workloads: Vec<&Workload> = loads.iter().map(|(_, workload)| *workload).collect();
     let on: Vec<_> = loads.iter().map(|(on, w)| (on.engine, on.file(w), on.tags)).collect();

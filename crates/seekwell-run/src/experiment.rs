@@ -130,7 +130,7 @@ pub(crate) fn ready<'a>(
 ) -> Result<ThisMachine<'a>, RunError> {
     let (a, b) = (&document.a.job, &document.b.job);
     let wants = |engine| a.engine == engine || b.engine == engine;
-    if wants(Engine::IoUring) {
+    if wants(Engine::IoUring) || wants(Engine::IoUringCmd) {
         pick(Engine::IoUring, |text| watcher.note(text))?;
     }
     let engine = if wants(Engine::Auto) {
@@ -148,7 +148,8 @@ pub(crate) fn ready<'a>(
         destroy: document.destroy.as_deref().map(|serial| Consent { serial, accepted }),
         writes: a.writes() || b.writes(),
     };
-    let ready = prepare(&wanted, host, watcher)?;
+    let mut ready = prepare(&wanted, host, watcher)?;
+    ready.source.open_commands(engine, &[a, b], host.view)?;
     let region = Region { bytes: ready.inputs.region_bytes, direct: ready.inputs.direct };
     for options in [a, b] {
         let room = region.bytes.saturating_sub(options.offset_bytes);

@@ -299,6 +299,6 @@ fn ready(
         seed: 1,
     };
     let medium = medium(opened.size_bytes(), direct);
-    let source = Source::Opened { opened: Box::new(opened), device, counting };
+    let source = Source::Opened { opened: Box::new(opened), device, counting, commands: None };
     Ready { source, medium, inputs }
 }

@@ -68,7 +68,7 @@ fn two_workloads_on_one_target_run_at_the_same_time_and_end_together() {
     let opened = seekwell_access::open_read_only(Path::new("/proc/self/exe")).unwrap();
     let bytes = opened.size_bytes;
     let opened = Box::new(seekwell_access::Opened::ReadOnly(opened));
-    let source = Source::Opened { opened, device: None, counting: None };
+    let source = Source::Opened { opened, device: None, counting: None, commands: None };
     let control = Arc::new(Control::default());
     let mut executor = RealExecutor::new(source, Engine::Auto, None, control);
     let phase = |name: &str, requests| {

@@ -42,6 +42,9 @@ fn runs() -> Vec<Value> {
     other.phases[0].repeats[0].failure =
         Some(Failure { op: Op::Write, offset: 0, len: 512, kind: FailureKind::Short { moved: 1 } });
     add(&other);
+    let failure = other.phases[0].repeats[0].failure.as_mut().unwrap();
+    failure.kind = FailureKind::Nvme { status: 0x280 };
+    add(&other);
     other.phases[0].workload = Work::Replayed(common::replay());
     other.phases[0].repeats[0].fidelity = Some(common::fidelity());
     add(&other);

@@ -3,7 +3,6 @@
 use super::TargetError;
 use crate::request::{Op, Tagged};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
-use std::ffi::c_void;
 use std::ptr::NonNull;
 
 /// Buffers are this far apart at least, so that none shares a page with another.
@@ -71,17 +70,19 @@ impl Buffers {
         &mut self.get(tagged.slot)[..len]
     }
 
-    /// The whole region, for registration with the kernel.
-    pub fn region(&self) -> (*mut c_void, usize) {
-        (self.base.as_ptr().cast(), self.stride * self.slots as usize)
+    /// Each slot's buffer by itself, for registration with the kernel: of a request from the midst of
+    /// a larger one Linux counts all that follows against the segments of a command.
+    pub fn each(&self) -> Vec<libc::iovec> {
+        let one = |slot| libc::iovec { iov_base: self.of(slot).cast(), iov_len: self.stride };
+        (0..self.slots).map(one).collect()
     }
 }
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        let (base, len) = self.region();
+        let len = self.stride * self.slots as usize;
         // SAFETY: this is the mapping made in `new`; targets drop their rings first. Failure would
         // only leak it.
-        let _ = unsafe { munmap(base, len) };
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), len) };
     }
 }

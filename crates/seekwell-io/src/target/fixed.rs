@@ -2,6 +2,7 @@
 //! with it can be checked to the nanosecond, and it fails, hangs and shortens where it is told to.
 
 use super::{Target, TargetError, Until};
+use crate::failure::FailureKind;
 use crate::request::{Completion, Request, Tagged};
 use crate::units::Nanos;
 use std::cmp::Reverse;
@@ -67,6 +68,7 @@ impl<F: FnMut(&Request) -> Served> Target for Fixed<F> {
             }
             self.pending.pop();
             self.now = self.now.max(finish);
+            let result = result.map_err(|errno| FailureKind::Errno { errno });
             out.push(Completion { slot, result, at: finish });
             got += 1;
         }

@@ -5,8 +5,10 @@ mod fixed;
 mod flags;
 mod nowait;
 mod null;
+mod passthrough;
 mod payload;
 mod real;
+mod ring;
 mod threads;
 mod uring;
 
@@ -16,6 +18,7 @@ mod tests;
 pub use fixed::{Fixed, Served};
 pub use flags::AtomicUnits;
 pub use null::Null;
+pub use passthrough::Passthrough;
 pub use payload::{Payload, Stamped};
 pub use real::Real;
 pub use threads::Threads;
@@ -41,14 +44,18 @@ pub enum Engine {
     IoUring,
     /// A pool of system calls for each thread.
     Threads,
+    /// NVMe commands past the block layer, through a ring for each thread, on the character device
+    /// of a namespace.
+    IoUringCmd,
 }
 
 impl Engine {
     /// All, with what each does, in words.
-    pub const ALL: [(Self, &'static str); 3] = [
+    pub const ALL: [(Self, &'static str); 4] = [
         (Self::Auto, "io_uring where the kernel allows it, threads elsewhere"),
         (Self::IoUring, "io_uring, or an error"),
         (Self::Threads, "pread and pwrite from a pool of threads"),
+        (Self::IoUringCmd, "NVMe commands past the block layer, as root"),
     ];
 
     /// Its name on the command line.
@@ -57,6 +64,7 @@ impl Engine {
             Self::Auto => "auto",
             Self::IoUring => "io_uring",
             Self::Threads => "threads",
+            Self::IoUringCmd => "io_uring_cmd",
         }
     }
 
@@ -70,6 +78,7 @@ impl Engine {
         match self {
             Self::Auto | Self::IoUring => "io_uring",
             Self::Threads => "threads",
+            Self::IoUringCmd => "io_uring_cmd",
         }
     }
 }
@@ -157,11 +166,24 @@ pub enum TargetError {
     NoKernel,
     #[error("completions can be polled for only in a ring; needed: --engine io_uring")]
     NoRingToPoll,
+    #[error("this kernel takes no NVMe commands through io_uring; needed: Linux 5.19")]
+    NoPassthrough,
+    #[error(
+        "requests past the block layer (io_uring_cmd) cannot be atomic, uncached or in the page \
+         cache (direct=0)"
+    )]
+    NotByCommand,
+    /// The block layer would split it.
+    #[error(
+        "requests of {bytes} bytes are too long for one NVMe command (io_uring_cmd); \
+         needed: at most {most}"
+    )]
+    CommandTooLong { bytes: u32, most: u64 },
 }
 
 classify!(TargetError {
-    Refused: RingRefused, Setup, NoThread, Io, NotAtomic, NotUncached, NotPolled;
-    Usage: NoKernel, NoRingToPoll;
+    Refused: RingRefused, Setup, NoThread, Io, NotAtomic, NotUncached, NotPolled, NoPassthrough;
+    Usage: NoKernel, NoRingToPoll, NotByCommand, CommandTooLong;
 });
 
 fn describe(errno: i32) -> std::io::Error {

@@ -2,6 +2,7 @@
 
 use super::buffers::Buffers;
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, major, minor};
+use seekwell_sys::{DevId, Live, nvme};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -25,11 +26,16 @@ fn without_queues(file: BorrowedFd<'_>) -> bool {
     disk_of(file).is_some_and(|disk| !disk.join("mq").exists())
 }
 
-/// The folder in sysfs of the disk that a file lies on, or is.
+/// The folder in sysfs of the disk that a file lies on, or is, or takes commands for.
 pub(super) fn disk_of(file: BorrowedFd<'_>) -> Option<PathBuf> {
     let stat = fstat(file).ok()?;
-    let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
-    let number = if is_device { stat.st_rdev } else { stat.st_dev };
+    let number = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::BlockDevice => stat.st_rdev,
+        FileType::CharacterDevice => {
+            return nvme::disk_of(&Live::system(), DevId::from_raw(stat.st_rdev)).ok()?;
+        }
+        _ => stat.st_dev,
+    };
     let device = PathBuf::from(format!("/sys/dev/block/{}:{}", major(number), minor(number)));
     // A partition's queues are those of its disk, the folder around its own.
     let device = device.canonicalize().ok()?;

@@ -1,6 +1,7 @@
 //! What requests carry: which file each goes to, what a write holds, and what is made of the data
 //! that a read brought.
 
+use crate::failure::FailureKind;
 use crate::request::{Flags, Op, Request, Tagged};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -35,14 +36,14 @@ pub trait Payload {
     /// completion's result.
     ///
     /// # Errors
-    /// The errno the request failed with, or one that says that what it brought is wrong.
+    /// How the request failed, or that what it brought is wrong.
     #[inline]
     fn done(
         &mut self,
         _slot: u32,
         _buffer: &mut [u8],
-        result: Result<u32, i32>,
-    ) -> Result<u32, i32> {
+        result: Result<u32, FailureKind>,
+    ) -> Result<u32, FailureKind> {
         result
     }
 

@@ -1,6 +1,8 @@
 //! The one choice of how requests reach real files and devices.
 
-use super::{Engine, Null, Payload, Stamped, Target, TargetError, Threads, Until, Uring};
+use super::{
+    Engine, Null, Passthrough, Payload, Stamped, Target, TargetError, Threads, Until, Uring,
+};
 use crate::measurement::Issuer;
 use crate::request::{Completion, Op, Request, Tagged};
 use crate::units::Nanos;
@@ -14,6 +16,8 @@ pub enum Real<P = Stamped> {
     Uring(Box<Uring<P>>),
     /// Through system calls.
     Threads(Threads<P>),
+    /// Past the block layer.
+    Passthrough(Box<Passthrough<P>>),
 }
 
 impl<P: Payload> Real<P> {
@@ -31,6 +35,10 @@ impl<P: Payload> Real<P> {
         payload: impl Fn() -> P,
     ) -> Result<Self, TargetError> {
         let Some(first) = files.first() else { return Ok(Self::Null(Null::new())) };
+        if engine == Engine::IoUringCmd {
+            let ring = Passthrough::with(files, depth, max_bytes, payload())?;
+            return Ok(Self::Passthrough(Box::new(ring)));
+        }
         let flags = payload().flags();
         files.iter().try_for_each(|file| flags.check(*file, max_bytes))?;
         let engine = match engine {
@@ -57,6 +65,7 @@ impl<P: Payload> Real<P> {
             Self::Null(_) => None,
             Self::Uring(ring) => Some(ring.payload()),
             Self::Threads(threads) => Some(threads.payload()),
+            Self::Passthrough(ring) => Some(ring.payload()),
         }
     }
 }
@@ -109,6 +118,7 @@ impl<P: Payload> Target for Real<P> {
             Self::Null(null) => null.submit(batch),
             Self::Uring(ring) => ring.submit(batch),
             Self::Threads(threads) => threads.submit(batch),
+            Self::Passthrough(ring) => ring.submit(batch),
         }
     }
 
@@ -118,6 +128,7 @@ impl<P: Payload> Target for Real<P> {
             Self::Null(null) => null.reap(until, out),
             Self::Uring(ring) => ring.reap(until, out),
             Self::Threads(threads) => threads.reap(until, out),
+            Self::Passthrough(ring) => ring.reap(until, out),
         }
     }
 
@@ -127,6 +138,7 @@ impl<P: Payload> Target for Real<P> {
             Self::Null(null) => null.now(),
             Self::Uring(ring) => ring.now(),
             Self::Threads(threads) => threads.now(),
+            Self::Passthrough(ring) => ring.now(),
         }
     }
 
@@ -135,6 +147,7 @@ impl<P: Payload> Target for Real<P> {
             Self::Null(null) => null.syscalls(),
             Self::Uring(ring) => ring.syscalls(),
             Self::Threads(threads) => threads.syscalls(),
+            Self::Passthrough(ring) => ring.syscalls(),
         }
     }
 
@@ -143,6 +156,7 @@ impl<P: Payload> Target for Real<P> {
             Self::Null(null) => null.issuer(),
             Self::Uring(ring) => ring.issuer(),
             Self::Threads(threads) => threads.issuer(),
+            Self::Passthrough(ring) => ring.issuer(),
         }
     }
 }

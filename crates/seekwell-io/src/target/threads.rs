@@ -6,6 +6,7 @@ use super::buffers::Buffers;
 use super::payload::{Payload, Stamped};
 use super::{Target, TargetError, Until, nowait};
 use crate::clock::Clock;
+use crate::failure::FailureKind;
 use crate::measurement::Issuer;
 use crate::request::{Completion, Op, Tagged};
 use crate::units::Nanos;
@@ -165,6 +166,7 @@ impl Shared {
 
     fn perform(&self, job: &Job) -> Completion {
         let result = perform(self.files[job.file as usize].as_raw_fd(), job);
+        let result = result.map_err(|errno| FailureKind::Errno { errno });
         Completion { slot: job.tagged.slot, result, at: self.clock.now() }
     }
 }

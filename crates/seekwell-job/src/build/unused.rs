@@ -47,6 +47,7 @@ const TRIPLES: &[(&str, u64)] =
 
 /// One of some words.
 const WORDS: &[(&str, &[(&str, ())])] = &[
+    ("cmd_type", &[("nvme", ())]),
     ("random_generator", &[("tausworthe", ()), ("tausworthe64", ()), ("lfsr", ())]),
     (
         "unified_rw_reporting",

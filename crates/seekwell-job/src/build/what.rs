@@ -160,14 +160,14 @@ pub(super) fn engine(asked: &Asked<'_>) -> Result<Engine, JobError> {
     let flags = Flags {
         atomic: asked.flag("atomic", false)?,
         uncached: asked.flag("uncached", false)?,
-        polled: hipri && kind == EngineKind::IoUring,
+        polled: hipri && matches!(kind, EngineKind::IoUring | EngineKind::IoUringCmd),
     };
     Ok(Engine {
         kind,
         depth,
         serialize_overlap: asked.flag("serialize_overlap", false)?,
         offload: asked.word("io_submit_mode", &[("inline", false), ("offload", true)], false)?,
-        direct: direct || flags.atomic,
+        direct: direct || flags.atomic || kind == EngineKind::IoUringCmd,
         flags,
     })
 }

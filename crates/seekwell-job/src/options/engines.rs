@@ -22,6 +22,7 @@ const DONE: &[(&str, EngineKind)] = &[
     ("linuxaio", EngineKind::Libaio),
     ("aio", EngineKind::Libaio),
     ("io_uring", EngineKind::IoUring),
+    ("io_uring_cmd", EngineKind::IoUringCmd),
     ("posixaio", EngineKind::Posixaio),
     ("posix-aio", EngineKind::Posixaio),
     ("mmap", EngineKind::Mmap),
@@ -31,7 +32,7 @@ const DONE: &[(&str, EngineKind)] = &[
 /// Storage behind a network or a library of its own.
 const REMOTE: &str = "it reaches storage through a network or a library, not through the kernel's \
                       files and block devices";
-/// NVMe, SCSI and zone commands.
+/// SCSI and zone commands.
 const PASSTHROUGH: &str = "it sends commands past the block layer, where this program cannot check \
                            what they write to";
 /// Memory as storage.
@@ -60,7 +61,7 @@ const REFUSED: &[(&str, &str)] = &[
         "gfapi gfapi_async rados rbd http nfs nbd libhdfs libiscsi dfs ime_psync \
          ime_psyncv ime_aio guasi fusion-aw-sync",
     ),
-    (PASSTHROUGH, "sg io_uring_cmd libzbc libblkio xnvme"),
+    (PASSTHROUGH, "sg libzbc libblkio xnvme"),
     (
         MEMORY,
         "mtd pmemblk libpmem dev-dax libcufile libhipfile librpma_apm_client \

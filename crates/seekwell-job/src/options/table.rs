@@ -79,9 +79,10 @@ pub(super) const GROUPS: &[Group] = &[
         "bs=blocksize ba=blockalign bsrange=blocksize_range percentage_random rate \
          rate_min=ratemin rate_iops rate_iops_min max_latency",
     ),
-    done(Flag, &["io_uring", "pvsync2"], "hipri"),
-    done(Flag, &["io_uring"], "fixedbufs registerfiles sqthread_poll"),
-    done(Value, &["io_uring"], "sqthread_poll_cpu nonvectored force_async"),
+    done(Flag, &["io_uring", "io_uring_cmd", "pvsync2"], "hipri"),
+    done(Flag, &["io_uring", "io_uring_cmd"], "fixedbufs registerfiles sqthread_poll"),
+    done(Value, &["io_uring", "io_uring_cmd"], "sqthread_poll_cpu nonvectored force_async"),
+    done(Value, &["io_uring_cmd"], "cmd_type"),
     done(Value, &["libaio", "io_uring", "pvsync2"], "nowait"),
     done(Value, &["libaio", "io_uring"], "cmdprio_bssplit"),
     done(Triple, &["libaio", "io_uring"], "cmdprio_percentage cmdprio_class cmdprio cmdprio_hint"),
@@ -166,7 +167,7 @@ pub(super) const GROUPS: &[Group] = &[
     no("a discard is of one range", "num_range"),
     no(
         "it belongs to an engine that sends NVMe or SCSI commands",
-        "fdp fdp_pli fdp_pli_select plids plid_select dataplacement dp_scheme cmd_type \
+        "fdp fdp_pli fdp_pli_select plids plid_select dataplacement dp_scheme \
          md_per_io_size pi_act pi_chk apptag apptag_mask write_mode verify_mode deac readfua \
          writefua sg_write_mode stream_id",
     ),

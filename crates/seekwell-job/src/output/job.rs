@@ -3,7 +3,7 @@
 
 use super::OutputError;
 use super::options::{self, Options};
-use seekwell_io::measurement::{FailureKind, Stopped};
+use seekwell_io::measurement::Stopped;
 use seekwell_io::units::Nanos;
 use seekwell_runs::{Detail, Phase, Repeat, RepeatDetail, RunDocument, Work};
 
@@ -76,8 +76,8 @@ impl Job<'_> {
         const EIO: i32 = 5;
         const ETIMEDOUT: i32 = 110;
         match (self.repeat.failure.map(|f| f.kind), self.repeat.stopped) {
-            (Some(FailureKind::Errno { errno }), _) => errno,
-            (Some(FailureKind::Short { .. }), _) | (None, Stopped::Failed) => EIO,
+            (Some(kind), _) => kind.errno(),
+            (None, Stopped::Failed) => EIO,
             (None, Stopped::Stalled) => ETIMEDOUT,
             (None, Stopped::Finished | Stopped::Interrupted) => 0,
         }

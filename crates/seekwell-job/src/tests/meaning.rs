@@ -63,6 +63,15 @@ fn a_synchronous_engine_has_a_depth_of_one() {
 }
 
 #[test]
+fn commands_past_the_block_layer_go_past_the_page_cache_and_are_nvmes() {
+    let engine = job("ioengine=io_uring_cmd cmd_type=nvme iodepth=4 hipri=1 fixedbufs=1").engine;
+    assert_eq!((engine.kind, engine.depth), (EngineKind::IoUringCmd, 4));
+    assert!(engine.direct && engine.flags.polled);
+    let other = error("[a]\nfilename=/dev/ng0n1\nioengine=io_uring_cmd\ncmd_type=scsi\n");
+    assert!(other.contains("cmd_type") && other.contains("nvme"), "{other}");
+}
+
+#[test]
 fn only_an_even_draw_of_aligned_blocks_keeps_to_unused_ones() {
     assert!(job("rw=randread").random.once_each);
     assert!(!job("rw=randread norandommap").random.once_each);

@@ -81,7 +81,8 @@ impl<'a, W: Watcher> Stage<'a, W> {
             writes: options.precondition || workloads.iter().any(|w| w.writes()),
             set: options.set,
         };
-        let ready: Ready = prepare(&wanted, host, &session.line)?;
+        let mut ready: Ready = prepare(&wanted, host, &session.line)?;
+        ready.source.open_commands(session.engine(), &workloads, host.view)?;
         for workload in &workloads {
             ready.source.check(workload.flags, workload.block_bytes)?;
         }

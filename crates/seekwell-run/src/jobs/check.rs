@@ -5,7 +5,9 @@ use super::error::{Fault, JobRunError, TraceFault};
 use super::group::groups;
 use super::media::Media;
 use seekwell_io::target::AtomicUnits;
-use seekwell_job::job::{Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind, Warning};
+use seekwell_job::job::{
+    Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind, OpenSync, Warning,
+};
 use seekwell_job::layout::{Layout, There};
 use seekwell_job::play::address::Address;
 use seekwell_job::play::data::header;
@@ -40,6 +42,11 @@ pub fn jobs(jobs: &[Job]) -> Result<(), JobRunError> {
         zoned(job)?;
         let durability = &job.durability;
         let flushes = durability.fsync_every > 0 || durability.fdatasync_every > 0;
+        if job.engine.kind == Asked::IoUringCmd
+            && let Some((_, what)) = NOT_BY_COMMAND.iter().find(|(holds, _)| holds(job))
+        {
+            return refuse(what);
+        }
         if job.engine.flags.polled && (flushes || job.makes().trim) {
             return refuse("hipri polls for reads and writes alone, not for fsync or trim");
         }
@@ -59,7 +66,7 @@ pub fn jobs(jobs: &[Job]) -> Result<(), JobRunError> {
     Ok(())
 }
 
-/// Whether an option is there, and its name.
+/// Whether an option is there, and its name or what is wrong with it.
 type Contradiction = (fn(&Job) -> bool, &'static str);
 
 /// What decides requests that a trace decides already.
@@ -101,6 +108,18 @@ fn zoned(job: &Job) -> Result<(), JobRunError> {
         None => Ok(()),
     }
 }
+
+/// What commands past the block layer cannot do.
+const NOT_BY_COMMAND: &[Contradiction] = &[
+    (
+        |job| job.engine.flags.atomic || job.engine.flags.uncached,
+        "io_uring_cmd sends commands past the block layer, which cannot be atomic or uncached",
+    ),
+    (
+        |job| job.durability.open != OpenSync::None || job.durability.syncs_at_end(),
+        "io_uring_cmd sends commands and has no file to sync; fsync=N sends a flush after N writes",
+    ),
+];
 
 fn verify(job: &Job) -> Result<(), JobRunError> {
     let Some(verify) = &job.verify else { return Ok(()) };

@@ -8,15 +8,16 @@ use seekwell_access::{
     open_read_only, plan_size,
 };
 use seekwell_inspect::Target;
-use seekwell_job::job::{Job, OpenSync};
-use seekwell_job::layout::{Layout, Place, There, Use};
+use seekwell_io::target::Passthrough;
+use seekwell_job::job::{EngineKind, Job, OpenSync};
+use seekwell_job::layout::{Layout, Member, Place, There, Use};
 use seekwell_job::play::source::walk::Region;
 use seekwell_job::play::zones::SharedZones;
 use seekwell_sys::{DevId, DiskCounters, View};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ pub struct Media {
     /// In the order of the layout's places.
     pub media: Vec<Medium>,
     ways: HashMap<(usize, Way), Arc<OwnedFd>>,
+    commands: HashMap<usize, Arc<OwnedFd>>,
 }
 
 /// Refuses what the safety rules forbid, and what there is no room for. Nothing is written.
@@ -131,7 +133,7 @@ pub fn open(
         };
         media.push(Medium { opened: opened.map(Arc::new), device, zones: None });
     }
-    Ok(Media { media, ways: HashMap::new() })
+    Ok(Media { media, ways: HashMap::new(), commands: HashMap::new() })
 }
 
 /// The block device under a path, where it has one.
@@ -185,12 +187,15 @@ pub fn target_of(place: &Place) -> &Path {
 }
 
 impl Media {
-    /// The descriptor of a place as a job asks for it: with or without the page cache, writes
-    /// durable or not.
+    /// The descriptor of a place as a job asks for it: for commands, or with or without the page
+    /// cache, writes durable or not.
     pub fn descriptor(&mut self, place: usize, job: &Job) -> io::Result<Arc<OwnedFd>> {
         let Some(opened) = &self.media[place].opened else {
             unreachable!("jobs that go nowhere open nothing")
         };
+        if job.engine.kind == EngineKind::IoUringCmd {
+            return Ok(Arc::clone(&self.commands[&place]));
+        }
         let way = Way {
             direct: job.engine.direct && opened.direct(),
             sync: job.durability.open == OpenSync::Sync,
@@ -200,6 +205,28 @@ impl Media {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(Arc::new(opened.reopen(way)?)),
         }))
+    }
+
+    /// Opens what takes commands past the block layer, for the places of jobs that send some.
+    pub fn open_commands(
+        &mut self,
+        jobs: &[Job],
+        layout: &Layout,
+        view: &dyn View,
+    ) -> Result<(), RunError> {
+        let by_command = |m: &&Member| jobs[m.job].engine.kind == EngineKind::IoUringCmd;
+        for member in layout.members.iter().filter(by_command) {
+            let job = &jobs[member.job];
+            for used in &member.uses {
+                let Some(opened) = &self.media[used.place].opened else { continue };
+                let commands = match self.commands.entry(used.place) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(new) => new.insert(Arc::new(opened.commands(view)?)),
+                };
+                Passthrough::check(commands.as_fd(), job.engine.flags, job.max_block())?;
+            }
+        }
+        Ok(())
     }
 
     /// Makes sure of what the requests of a clone rely on: its part is inside of what was opened,

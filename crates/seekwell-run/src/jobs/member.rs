@@ -160,9 +160,10 @@ impl Played {
 fn issued_by(job: &Job, engine: Engine) -> Option<Engine> {
     match (job.engine.kind, engine) {
         (EngineKind::Null, _) => None,
+        (EngineKind::IoUringCmd, _) => Some(Engine::IoUringCmd),
         (kind, _) if kind.synchronous() => Some(Engine::Threads),
         // A job that names an asynchronous engine gets it at depth 1 too.
-        (_, Engine::Auto | Engine::IoUring) => Some(Engine::IoUring),
+        (_, Engine::Auto | Engine::IoUring | Engine::IoUringCmd) => Some(Engine::IoUring),
         (_, Engine::Threads) => Some(Engine::Threads),
     }
 }

@@ -237,6 +237,7 @@ impl Plan<'_, '_> {
         let destroy = self.request.destroy;
         let mut media = media::open(&self.layout, destroy, session.host(), &session.line)?;
         zones::follow(&self.parsed.jobs, &self.layout, &mut media, session.host().view)?;
+        media.open_commands(&self.parsed.jobs, &self.layout, session.host().view)?;
         check::alignment(&self.parsed.jobs, &self.layout, &media)?;
         check::atomic(&self.parsed.jobs, &self.layout, &media)?;
         if let Some(model) = self.model {
@@ -373,12 +374,16 @@ impl Plan<'_, '_> {
             .filter(|m| measured.contains(&m.job))
             .flat_map(|m| m.uses.iter().map(|u| u.place))
             .collect();
-        let before = media.counters(&places, run.host.view);
+        // The kernel counts no commands past the block layer.
+        let counts = measured.iter().all(|j| jobs[*j].engine.kind != EngineKind::IoUringCmd);
+        let counted =
+            |media: &Media| counts.then(|| media.counters(&places, run.host.view)).flatten();
+        let before = counted(media);
         let played = match machine {
             Some(machine) => machine.stage(run, &measured),
             None => run.stage(&measured, media, &session.line),
         };
-        let after = media.counters(&places, run.host.view);
+        let after = counted(media);
         let requests = |(_, played): &member::Outcome| played.as_ref().map_or(0, Played::requests);
         let whole: u64 = played.iter().map(requests).sum();
         let asked =

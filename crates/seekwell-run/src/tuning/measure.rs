@@ -135,7 +135,8 @@ fn ready(
         destroy: trial.destroy,
         writes: options.writes(),
     };
-    let ready = prepare(&wanted, host, watcher)?;
+    let mut ready = prepare(&wanted, host, watcher)?;
+    ready.source.open_commands(engine, &[options], host.view)?;
     let room = ready.inputs.region_bytes.saturating_sub(options.offset_bytes);
     let workload = options.workload(room, ready.inputs.direct, 1);
     workload.check()?;

@@ -4,7 +4,7 @@ use super::{Drawn, Pace, Probed, Shape};
 use crate::error::PlayError;
 use seekwell_io::dispatch::{Dispatcher, dispatcher};
 use seekwell_io::engine::{Bounds, Control, run_source};
-use seekwell_io::measurement::{Failure, FailureKind, Measurement, OpMeasurement};
+use seekwell_io::measurement::{Failure, Measurement, OpMeasurement};
 use seekwell_io::request::{Completion, Op, Request};
 use seekwell_io::target::Target;
 use seekwell_io::units::Nanos;
@@ -261,12 +261,8 @@ fn why_ended(measured: &Measurement) -> Option<String> {
         return Some(format!("{} requests never completed", measured.abandoned));
     }
     let failure = measured.first_failure.as_ref()?;
-    let how = match failure.kind {
-        FailureKind::Errno { errno } => std::io::Error::from_raw_os_error(errno).to_string(),
-        FailureKind::Short { moved } => format!("only {moved} bytes were moved"),
-    };
-    let Failure { op, offset, len, .. } = failure;
-    Some(format!("a {} of {len} bytes at byte {offset} failed: {how}", op.name()))
+    let Failure { op, offset, len, kind } = failure;
+    Some(format!("a {} of {len} bytes at byte {offset} failed: {kind}", op.name()))
 }
 
 /// The first requests of a trace.

@@ -252,7 +252,7 @@ pub struct Checkup {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// How requests are issued
-    #[arg(long, default_value = "auto", value_parser = values::engine())]
+    #[arg(long, default_value = "auto", value_parser = values::file_engine())]
     pub engine: Engine,
     /// How the run is kept.
     #[command(flatten)]

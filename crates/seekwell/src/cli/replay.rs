@@ -100,7 +100,7 @@ pub struct Replay {
     )]
     pub tag_policy: TagPolicy,
     /// How requests are issued
-    #[arg(long, default_value = "auto", value_parser = values::engine())]
+    #[arg(long, default_value = "auto", value_parser = values::file_engine())]
     pub engine: Engine,
     /// How the run is kept.
     #[command(flatten)]

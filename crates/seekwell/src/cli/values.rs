@@ -18,9 +18,15 @@ pub fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     })
 }
 
-/// How requests are issued.
+/// How the requests of one workload are issued.
 pub fn engine() -> impl TypedValueParser<Value = Engine> {
     one_of(Engine::ALL, Engine::name)
+}
+
+/// How requests are issued of which some may go through the page cache.
+pub fn file_engine() -> impl TypedValueParser<Value = Engine> {
+    let [auto, ring, threads, _commands] = Engine::ALL;
+    one_of([auto, ring, threads], Engine::name)
 }
 
 /// Direction and order of requests.

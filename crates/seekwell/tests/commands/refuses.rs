@@ -67,6 +67,18 @@ fn a_path_that_is_not_there_is_a_usage_error() {
 }
 
 #[test]
+fn commands_past_the_block_layer_go_to_an_nvme_namespace_and_to_nothing_else() {
+    let home = home();
+    let file = home.path().join("file");
+    fs::write(&file, [7; 8192]).unwrap();
+    let args = ["bench", "--engine=io_uring_cmd", "--on", file.to_str().unwrap()];
+    let ran = run(home.path(), &args).ends(2);
+    assert!(ran.err.contains("only an NVMe namespace does"), "{}", ran.err);
+    let ran = run(home.path(), &["bench", "--engine=io_uring_cmd", "--on", "/dev/null"]).ends(2);
+    assert!(ran.err.contains("/dev/null is a character device"), "{}", ran.err);
+}
+
+#[test]
 fn a_mounted_device_is_not_written() {
     let Some(mounted) = Mounted::ext4(16 * MIB, "rw") else { return };
     let point = mounted.point.to_str().unwrap();

@@ -12,6 +12,7 @@ use header::{Difference, Header, hex};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use repeated::Repeated;
+use seekwell_io::failure::FailureKind;
 use seekwell_io::request::{Flags, Op, Request, Tagged};
 use seekwell_io::target::{Payload, Stamped};
 use seekwell_sys::mark;
@@ -256,7 +257,12 @@ impl Payload for Data {
     }
 
     #[inline]
-    fn done(&mut self, slot: u32, buffer: &mut [u8], result: Result<u32, i32>) -> Result<u32, i32> {
+    fn done(
+        &mut self,
+        slot: u32,
+        buffer: &mut [u8],
+        result: Result<u32, FailureKind>,
+    ) -> Result<u32, FailureKind> {
         let Some(request) = self.slots[slot as usize] else { return result };
         let whole = result == Ok(request.len);
         if request.op != Op::Read || request.id == 0 || !whole {
@@ -264,7 +270,7 @@ impl Payload for Data {
         }
         match self.check(&request, &mut buffer[..request.len as usize]) {
             Ok(()) => result,
-            Err(()) => Err(MISMATCH),
+            Err(()) => Err(FailureKind::Errno { errno: MISMATCH }),
         }
     }
 }
