@@ -7,6 +7,10 @@
 //! it, [`open_for_destruction`], is the guard of the whole program. There is no other constructor,
 //! so code that writes, discards, replays or verifies on a device cannot forget to ask.
 //!
+//! Beside a disk that is an NVMe namespace, [`Opened::commands`] opens its character device. There
+//! the kernel refuses root nothing: whoever sends commands sees to it that a descriptor opened for
+//! reading sends none that writes.
+//!
 //! The guard decides by device number and inode, never by the text of a path: the field's main tool
 //! compared strings, and a symlink such as `/dev/disk/by-id/…` was enough to overwrite a mounted
 //! disk.
