@@ -195,7 +195,7 @@ pub fn plan_text(plan: &Plan, target: &Path) -> String {
         let current = s.current.as_deref().unwrap_or("?");
         let _ = writeln!(
             out,
-            "  {}  {:width$}  {current}   [{}]   {}",
+            "  {}  {:width$}  {current}   [{}]\n     {}",
             s.risk.letter(),
             s.key,
             s.takes,
