@@ -360,6 +360,15 @@ mod tests {
     }
 
     #[test]
+    fn a_zoned_namespace_has_the_options_and_its_controller_the_serial_number() {
+        let text = "on = \"nvme-zoned\"\nserial = \"Z\"\noptions = \"zoned.max_open=4\"";
+        let args = line(Board::Q35, &[text]);
+        assert!(args.contains("nvme,id=zoned0,serial=Z,bus=rp1 "), "{args}");
+        let namespace = "nvme-ns,drive=disk0,bus=zoned0,zoned=on,zoned.max_open=4";
+        assert!(args.ends_with(namespace), "{args}");
+    }
+
+    #[test]
     fn a_modelled_disk_is_read_over_its_socket() {
         let args = line(Board::Pc, &["on = \"ide\"\nmachine = \"pii350-default\""]);
         assert!(args.contains("file=nbd+unix:///?socket=/lab/disk0.nbd"), "{args}");
