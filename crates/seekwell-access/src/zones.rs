@@ -4,6 +4,7 @@
 //! into one form. Positions are bytes from the start of the device.
 
 use crate::{Opened, WritableDevice};
+use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, Opcode, Setter, Updater, ioctl, opcode};
 use seekwell_sys::classify;
@@ -173,6 +174,13 @@ pub(crate) fn zones_of(device: impl AsFd) -> Result<Vec<Zone>, ZonesError> {
             return Err(ZonesError::Malformed { at, what: "zones are missing from here on" });
         }
         zones.extend(more);
+    }
+    if let Some(at) = zones.last().map(Zone::end) {
+        let size = rustix::fs::seek(&device, SeekFrom::End(0)).map_err(io::Error::from)?;
+        // Of a partition the kernel reports the zones of its disk.
+        if at != size {
+            return Err(ZonesError::Malformed { at, what: "the device ends elsewhere" });
+        }
     }
     Ok(zones)
 }

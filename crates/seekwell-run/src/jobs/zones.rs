@@ -1,12 +1,13 @@
 //! The zones that jobs follow: asked for once when all is open, and then shared by all clones.
 
 use super::error::{Fault, JobRunError};
-use super::media::Media;
+use super::media::{Media, Medium};
 use seekwell_job::job::{Job, Zoned};
 use seekwell_job::layout::{Layout, Member, Use};
 use seekwell_job::play::zones::{Asker, Collecting, Follow, SharedZones, Zones};
 use seekwell_sys::{DevId, View};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Gives each place whose zones are followed its zones.
@@ -25,29 +26,36 @@ pub fn follow(
         for used in &member.uses {
             let path = || layout.places[used.place].path.clone();
             let medium = &mut media.media[used.place];
-            let Some(opened) = &medium.opened else {
-                return Err(Fault::NotZoned { path: path() }.of(job));
-            };
-            if medium.zones.is_none() {
-                let zones = opened.zones();
-                let zones =
-                    zones.map_err(|source| Fault::Zones { path: path(), source }.of(job))?;
-                if zones.is_empty() {
-                    return Err(Fault::NotZoned { path: path() }.of(job));
+            let shared = match medium.zones.take() {
+                Some(known) => known,
+                None => {
+                    let is_here = |m: &&Member| m.uses.iter().any(|u| u.place == used.place);
+                    let here = layout.members.iter().filter(is_here);
+                    let followed = here.filter_map(|member| jobs[member.job].zoned);
+                    let most = most_open(followed, medium.device, view);
+                    ask(medium, most, path).map_err(|fault| fault.of(job))?
                 }
-                let here =
-                    layout.members.iter().filter(|m| m.uses.iter().any(|u| u.place == used.place));
-                let followed = here.filter_map(|member| jobs[member.job].zoned);
-                let zones = Zones::new(zones, most_open(followed, medium.device, view));
-                let device = Arc::clone(opened);
-                medium.zones = Some(Arc::new(SharedZones::new(zones, device)));
-            }
-            if let Some(shared) = &medium.zones {
-                fits(job, zoned, &shared.lock(), used, path).map_err(|fault| fault.of(job))?;
-            }
+            };
+            fits(job, zoned, &shared.lock(), used, path).map_err(|fault| fault.of(job))?;
+            medium.zones = Some(shared);
         }
     }
     Ok(())
+}
+
+/// The zones of what was opened.
+fn ask(
+    medium: &Medium,
+    most_open: Option<u32>,
+    path: impl Fn() -> PathBuf,
+) -> Result<Arc<SharedZones>, Fault> {
+    let opened = medium.opened.as_ref().ok_or_else(|| Fault::NotZoned { path: path() })?;
+    let zones = opened.zones().map_err(|source| Fault::Zones { path: path(), source })?;
+    if zones.is_empty() {
+        return Err(Fault::NotZoned { path: path() });
+    }
+    let device = Arc::clone(opened);
+    Ok(Arc::new(SharedZones::new(Zones::new(zones, most_open), device)))
 }
 
 /// The most zones that may be open at once: what the jobs say, and what the device takes.
@@ -73,7 +81,7 @@ fn fits(
     zoned: Zoned,
     zones: &Zones,
     used: &Use,
-    path: impl Fn() -> std::path::PathBuf,
+    path: impl Fn() -> PathBuf,
 ) -> Result<(), Fault> {
     let zone = zones.zone(0).len;
     if let Some(given) = zoned.zone_bytes.filter(|given| *given != zone) {
