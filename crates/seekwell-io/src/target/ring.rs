@@ -189,8 +189,10 @@ impl<K: Kind, P: Payload> Target for Ring<K, P> {
     #[inline]
     fn reap(&mut self, until: Until, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         let first = out.len();
-        let (at, result) = (self.clock.now(), Err(FailureKind::Errno { errno: libc::EINVAL }));
-        out.extend(self.refused.drain(..).map(|slot| Completion { slot, result, at }));
+        if !self.refused.is_empty() {
+            let (at, result) = (self.clock.now(), Err(FailureKind::Errno { errno: libc::EINVAL }));
+            out.extend(self.refused.drain(..).map(|slot| Completion { slot, result, at }));
+        }
         if until.completions == 0 {
             self.syscalls += 1;
             match self.ring.submit() {
@@ -205,7 +207,7 @@ impl<K: Kind, P: Payload> Target for Ring<K, P> {
             self.collect(now, out);
             return Ok(());
         }
-        let mut now = at;
+        let mut now = self.clock.now();
         loop {
             let have = (out.len() - first) as u32;
             let want = until.completions.saturating_sub(have);
