@@ -60,6 +60,9 @@ pub struct Execution {
     pub device: Option<DeviceCount>,
     /// The share of all processors that other programs had meanwhile, 0 to 1; `None` of a model.
     pub others: Option<f64>,
+    /// The share of all processors that was in use meanwhile, the kernel's own work included, 0 to
+    /// 1; `None` of a model.
+    pub busy: Option<f64>,
     /// What the drive counted as written, where it tells.
     pub wear: Option<Result<Wear, WentBack>>,
     /// Of a cloud volume, the share of the time in which more was asked of it than a limit allows,
@@ -71,7 +74,7 @@ impl Execution {
     /// A measurement and nothing that was counted beside it.
     pub const fn of(measurement: Measurement) -> Self {
         let exceeded = BTreeMap::new();
-        Self { measurement, device: None, others: None, wear: None, exceeded }
+        Self { measurement, device: None, others: None, busy: None, wear: None, exceeded }
     }
 }
 
@@ -431,6 +434,9 @@ impl<'a> Driver<'a> {
         if let Some(others) = execution.others.filter(|share| *share >= OTHERS_TOLD) {
             repeat.values.insert(Repeat::OTHERS.into(), 100.0 * others);
         }
+        if let Some(busy) = execution.busy.filter(|share| *share >= BUSY_TOLD) {
+            repeat.values.insert(Repeat::BUSY.into(), 100.0 * busy);
+        }
         let exceeded = execution.exceeded.iter();
         repeat.values.extend(exceeded.map(|(name, percent)| ((*name).to_owned(), *percent)));
         match execution.wear {
@@ -556,6 +562,8 @@ impl<'a> Driver<'a> {
 
 /// Less than this changes no number by more than its repeats differ.
 const OTHERS_TOLD: f64 = 0.05;
+/// The share of all processors from which on it is said how busy they were.
+const BUSY_TOLD: f64 = 0.8;
 
 /// A separate seed for every execution, reproducible from the plan alone. Repeats must not read the
 /// same blocks in the same order again: the second would be served by the drive's cache.

@@ -89,15 +89,19 @@ fn encryption_that_takes_all_processors_is_the_limit() {
         let targets = vec![Fact::new(target, "table")];
         d.detail.mapper = Some(MapperFacts { targets, ..MapperFacts::default() });
     };
-    let busy = |case: Case| {
+    let busy = |case: Case, others: f64| {
         let mut case = case.small(100, &[(32, 5e4)]).metric("cpu_percent", 10.0);
-        case.0.phases[0].repeats[0].values.insert(Repeat::OTHERS.into(), 92.0);
+        let values = &mut case.0.phases[0].repeats[0].values;
+        values.insert(Repeat::BUSY.into(), 97.0);
+        values.insert(Repeat::OTHERS.into(), others);
         case.of("r32")
     };
-    let limit = busy(Case::disk(Some(false)).with(crypt));
+    let limit = busy(Case::disk(Some(false)).with(crypt), 5.0);
     assert_eq!((limit.by, limit.confidence), (Station::Processor, Confidence::Likely));
     assert!(limit.name.contains("dm-crypt"), "{limit:?}");
-    assert_ne!(busy(Case::disk(Some(false))).by, Station::Processor);
+    assert_ne!(busy(Case::disk(Some(false)), 5.0).by, Station::Processor);
+    let limit = busy(Case::disk(Some(false)).with(crypt), 90.0);
+    assert_ne!(limit.by, Station::Processor, "other programs have them, which wait for nobody");
 }
 
 #[test]

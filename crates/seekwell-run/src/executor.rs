@@ -419,12 +419,14 @@ impl Executor for RealExecutor {
         let real = !matches!(self.source, Source::Modelled(_));
         let cpu = CpuTime::read(&self.view).filter(|_| real);
         let measured = self.measure(workload);
-        let others = cpu.zip(CpuTime::read(&self.view)).map(|(b, a)| a.others_since(b));
+        let cpu = cpu.zip(CpuTime::read(&self.view));
+        let others = cpu.map(|(before, after)| after.others_since(before));
+        let busy = cpu.map(|(before, after)| after.busy_since(before));
         let executed = self.executed(measured, before, others)?;
         let counted = counted.and_then(|before| Some(self.counting.read()?.since(before)));
         let wear = self.worn.take().or(counted).filter(|_| workload.destroys());
         let exceeded = shares(&above, &self.counting.exceeded(), began.elapsed());
-        Ok(Execution { wear, exceeded, ..executed })
+        Ok(Execution { busy, wear, exceeded, ..executed })
     }
 
     /// On one model, which has one clock, one after the other.

@@ -298,6 +298,9 @@ pub struct Repeat {
 impl Repeat {
     /// The value that says how much of all processors other programs had, in percent.
     pub const OTHERS: &str = "other_programs_percent";
+    /// The value that says how much of all processors was in use, the kernel's own work included,
+    /// in percent.
+    pub const BUSY: &str = "processors_busy_percent";
     /// For each limit of a cloud volume: what the volume counts, the value that is its share of the
     /// time of this repeat in percent, and the limit in words.
     pub const EXCEEDED: [(Measure, &str, &str); 4] = [

@@ -42,19 +42,36 @@ pub fn processor<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
         let said = Said::shown(Station::Processor).seen(seen, &point.phase.name);
         return Some(Said { tell: Some(command(run, "--numjobs=4")), ..said });
     }
-    // A thread that needs little CPU time gets it at once, whatever other programs do; but dm-crypt
-    // works for it in threads of the kernel.
-    let encrypts = run.document.inspection.device.as_ref().is_some_and(encrypts);
-    let others = others(point.phase).filter(|_| share >= 0.25 || encrypts)?;
+    if let Some(said) = encryption(run, point) {
+        return Some(said);
+    }
+    // A thread that needs little CPU time gets it at once, whatever other programs do.
+    let others = others(point.phase).filter(|_| share >= 0.25)?;
     let own = point.phase.median("cpu_percent")? / (100.0 * cpus(run));
     let seen = format!(
         "other programs used {} of all CPU time, this one {}",
         whole_percent(others),
         whole_percent(own)
     );
-    let said = Said::likely(Station::Processor).seen(seen, &point.phase.name);
-    let said = if encrypts { said.named("the processors that encrypt for dm-crypt") } else { said };
-    (others + own >= BUSY).then_some(said)
+    let said = || Said::likely(Station::Processor).seen(seen, &point.phase.name);
+    (others + own >= BUSY).then(said)
+}
+
+/// dm-crypt works in threads of the kernel, whose time is no program's.
+fn encryption<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    /// Of all processor time, the kernel's part that other work does not explain.
+    const MOST: f64 = 0.5;
+    run.document.inspection.device.as_ref().filter(|device| encrypts(device))?;
+    let busy = least(point.phase, Repeat::BUSY).filter(|busy| *busy >= BUSY)?;
+    let own = point.phase.median("cpu_percent")? / (100.0 * cpus(run));
+    let kernel = busy - own - others(point.phase).unwrap_or(0.0);
+    let seen = format!(
+        "all processors were in use for {} of the time, {} by the kernel's threads",
+        whole_percent(busy),
+        whole_percent(kernel)
+    );
+    let said = Said::likely(Station::Processor).named("the processors, which encrypt for dm-crypt");
+    (kernel >= MOST).then(|| said.seen(seen, &point.phase.name))
 }
 
 /// Whether a device or anything below it is encrypted by dm-crypt.
@@ -67,7 +84,12 @@ fn encrypts(device: &Device) -> bool {
 /// The share of all processors that other programs used in every repeat; `None` where one repeat
 /// has no such value, as those have in which it was small.
 fn others(phase: &Phase) -> Option<f64> {
-    let shares = phase.repeats.iter().map(|repeat| repeat.values.get(Repeat::OTHERS).copied());
+    least(phase, Repeat::OTHERS)
+}
+
+/// The least of a value in percent, as a share.
+fn least(phase: &Phase, value: &str) -> Option<f64> {
+    let shares = phase.repeats.iter().map(|repeat| repeat.values.get(value).copied());
     let shares: Vec<f64> = shares.collect::<Option<_>>()?;
     shares.into_iter().map(|percent| percent / 100.0).reduce(f64::min)
 }

@@ -484,15 +484,15 @@ pub struct Bench {
     /// How the run is kept.
     #[command(flatten)]
     pub keep: Keep,
+    /// What may be overwritten.
+    #[command(flatten)]
+    pub destroy: Destroy,
     /// What it does.
     #[command(flatten)]
     pub workload: workload::Workload,
     /// How zones are used.
     #[command(flatten)]
     pub zones: zones::Zones,
-    /// What may be overwritten.
-    #[command(flatten)]
-    pub destroy: Destroy,
     /// Questions that take several runs.
     #[command(flatten)]
     pub beyond: beyond::Beyond,
