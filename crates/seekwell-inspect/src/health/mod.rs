@@ -60,9 +60,9 @@ pub(crate) fn read(r: &mut Reader<'_>, device: &Device) -> Option<Health> {
 /// How long more was asked of a cloud volume than one of its limits so far, in microseconds; empty
 /// for any other device, and where `view` asks no drives.
 pub fn exceeded(view: &dyn View, device: &Device) -> BTreeMap<Measure, Fact<i64>> {
-    let counts = |health: &Health| health.get(Measure::VolumeIopsExceeded).is_some();
+    let is_volume = |model: &Fact<String>| model.value.starts_with(nvme::VOLUME_MODEL);
     match &device.detail.nvme {
-        Some(nvme) if device.detail.health.as_ref().is_some_and(counts) => {
+        Some(nvme) if device.model.as_ref().is_some_and(is_volume) => {
             nvme::exceeded(&mut DrivePages::of(&mut Reader::new(view), &nvme.controller))
         }
         _ => BTreeMap::new(),

@@ -75,8 +75,9 @@ const VOLUME: &[Cell] = &[
 /// The page of a volume, whose namespace is the first, and how it begins.
 const VOLUME_PAGE: &str = "log-ns-1-d0-4096";
 const VOLUME_MAGIC: u128 = 0x3c23_b510;
-/// Model number of every volume, at this place of the identify data.
-const VOLUME_MODEL: (usize, &[u8]) = (24, b"Amazon Elastic Block Store");
+/// Model number of every volume, and its place in the identify data.
+pub(super) const VOLUME_MODEL: &str = "Amazon Elastic Block Store";
+const MODEL_AT: usize = 24;
 
 const CONTROLLER: &[Cell] = &[
     (M::TemperatureWarning, 266, 2, Scale::Kelvin),
@@ -109,8 +110,8 @@ pub(super) fn read(pages: &mut DrivePages<'_, '_>, namespace: Option<u32>) -> Op
     if let Some(log) = ocp_page(pages, &controller) {
         health.take(ocp(&log.bytes), &log.from);
     }
-    let (at, model) = VOLUME_MODEL;
-    if controller.bytes.get(at..).is_some_and(|rest| rest.starts_with(model)) {
+    let model = controller.bytes.get(MODEL_AT..);
+    if model.is_some_and(|model| model.starts_with(VOLUME_MODEL.as_bytes())) {
         health.values.extend(exceeded(pages));
     }
     health.take(limits(&controller.bytes), &controller.from);

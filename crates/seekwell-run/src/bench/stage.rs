@@ -53,7 +53,7 @@ impl<'a, W: Watcher> Stage<'a, W> {
         question: &Question,
     ) -> Result<Self, RunError> {
         let workloads = question.workloads();
-        let inspection = look(host.view, options.target)?;
+        let inspection = look(&host.drives(), options.target)?;
         // Checked before anything is laid out, with a region that any request fits in.
         for workload in &workloads {
             workload.workload(u64::from(workload.block_bytes), true, options.seed).check()?;
