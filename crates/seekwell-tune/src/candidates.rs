@@ -66,7 +66,8 @@ const NOT_MEASURED: [&str; 2] = ["iostats", "rotational"];
 const SLEEP: [&str; 2] = ["cpu.idle_latency", "nvme.latency_tolerance"];
 
 /// The values worth measuring on this disk under this load: of risk A and B alone, of settings
-/// that concern this disk alone, that [`plan()`](crate::plan()) proposes, or of [`SLEEP`].
+/// that concern this disk alone, that [`plan()`](crate::plan()) proposes, or of how deeply it and
+/// the CPUs may sleep.
 ///
 /// # Errors
 /// As for [`plan()`](crate::plan()).
