@@ -132,7 +132,8 @@ fn clean(path: &Path) -> PathBuf {
     clean
 }
 
-/// Within an `impl View`: every method except [`crate::View::read`] answers as the given field does.
+/// Within an `impl View`: every method except [`crate::View::read`] answers as the given field
+/// does.
 #[macro_export]
 macro_rules! forward_view {
     ($field:tt) => {
