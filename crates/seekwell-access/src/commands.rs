@@ -1,13 +1,13 @@
-//! The character device of an NVMe namespace (`/dev/ng0n1`), opened beside its disk for an engine
-//! that sends commands past the block layer.
+//! The character device of an NVMe namespace (`/dev/ng0n1`), opened in addition to its block device
+//! for an engine that bypasses the block layer.
 //!
-//! The kernel checks no range of such a command, takes one that writes from root through any
-//! descriptor, and grants no exclusive claim on this device. So it is never what is inspected,
-//! guarded and held: that is the disk, and this is opened last, of the same namespace.
+//! The kernel does not check the range of a passthrough command, accepts writes from root through
+//! any descriptor, and grants no exclusive claim on this device. So the block device is inspected,
+//! guarded and held, and the character device of the same namespace is opened last.
 
 use crate::member::Member;
 use crate::read_only::failure;
-use crate::{AccessError, Opened, by_descriptor};
+use crate::{AccessError, NoCommands, Opened, by_descriptor};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use seekwell_sys::nvme::{Namespace, generic_of};
@@ -16,31 +16,13 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-/// Why no commands can be sent to something.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
-pub enum NoCommands {
-    #[error("a partition is reached through the block layer alone; name the namespace, {disk}")]
-    Partition { disk: String },
-    #[error(
-        "only an NVMe namespace does, through its character device, as /dev/ng0n1 is of \
-         /dev/nvme0n1 (Linux 5.13)"
-    )]
-    NotNvme,
-    #[error("its blocks carry {bytes} bytes of metadata, which are not sent here")]
-    Metadata { bytes: u16 },
-    /// The two devices do not show the same, though sysfs says that they are one.
-    #[error("{generic} is another namespace; see `nvme list`")]
-    OtherNamespace { generic: String },
-}
-
 impl Opened {
-    /// Opens the character device of the namespace of which this is the disk, for reading and
-    /// writing as this handle is and for no more. It must not outlive this handle, which holds the
-    /// claim on the device.
+    /// Opens the character device of this block device's namespace with the same access mode. The
+    /// descriptor must not outlive this handle, which holds the claim on the device.
     ///
     /// # Errors
-    /// [`AccessError::NoCommands`] where there is none; what the kernel says.
+    /// [`AccessError::NoCommands`] if it has no usable character device; otherwise, the kernel's
+    /// error.
     pub fn commands(&self, view: &dyn View) -> Result<OwnedFd, AccessError> {
         let own = self.as_fd();
         let path = &*std::fs::read_link(by_descriptor(own)).unwrap_or_default();
@@ -56,7 +38,7 @@ impl Opened {
         assert_eq!(
             access & OFlags::RWMODE == OFlags::RDWR,
             self.writable(),
-            "a handle can do what its type says"
+            "a handle's access mode matches its type"
         );
         let commands = open(&generic, access & OFlags::RWMODE)?;
         let ask = |device| {
@@ -79,7 +61,7 @@ impl Opened {
     }
 }
 
-/// The character device of a disk, by sysfs; `path` is for sentences.
+/// The character device of a disk, found through sysfs; `path` is for error messages.
 fn generic(view: &dyn View, path: &Path, disk: &Member) -> Result<Member, AccessError> {
     let no = |why| Err(AccessError::NoCommands { path: path.to_path_buf(), why });
     if view.exists(&disk.sysfs.join("partition")) {
@@ -92,7 +74,7 @@ fn generic(view: &dyn View, path: &Path, disk: &Member) -> Result<Member, Access
     }
 }
 
-/// Opens a character device by its node, and makes sure that the node is its.
+/// Opens a character device by its node and verifies that the node has its device number.
 fn open(generic: &Member, access: OFlags) -> Result<OwnedFd, AccessError> {
     let node = generic.node();
     let path = Path::new(&node);

@@ -9,7 +9,7 @@ use crate::device::Family;
 use crate::identity::{Answer, check as check_identity, seed, udev_properties};
 use crate::labels::{Fingerprint, Labels, PATIENCE, Survey};
 use crate::opened_by::{Access, opened_by};
-use crate::zones::{Zone, ZoneChange, ZoneKind, zones_of};
+use crate::zones::{self, Zone, ZoneChange, ZoneKind, zones_of};
 use crate::{Refusal, in_use};
 use rustix::fs::{FileType, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
@@ -92,24 +92,23 @@ pub struct Consent<'a> {
     pub accepted: &'a [Fingerprint],
 }
 
-/// Where a device will be written.
+/// Where writes will go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Anywhere; a host-managed zoned device takes no such writes.
+    /// Anywhere, which a host-managed zoned device does not allow.
     Any,
-    /// At the write pointers of its zones, where it has any.
+    /// Only at the write pointers of its zones, if it has zones.
     ByZone,
 }
 
-/// Opens a block device so that it may be overwritten, or says why not; of an NVMe namespace's
+/// Opens a block device so that it may be overwritten, or says why not; for an NVMe namespace's
 /// character device, its disk. Where unknown data was accepted, the places that were seen to hold
-/// it are zeroed (zones that are written in order: the whole of them is reset), so that the consent
-/// is needed once.
+/// it are zeroed (sequential zones are reset), so that the consent is needed once.
 ///
 /// # Errors
 /// [`Refusal`], in the order: what the path is, read-only, the serial, mounts, swap, holders, loop
-/// devices over it, processes that write to it, signatures, the exclusive open, zones that take no
-/// writes of this order, unknown data. Nothing was written.
+/// devices over it, processes that write to it, signatures, the exclusive open, zones that do
+/// not allow writes in this order, unknown data. Nothing was written.
 pub fn open_for_destruction(
     view: &dyn View,
     path: &Path,
@@ -135,7 +134,7 @@ pub fn open_for_destruction(
     // Asked again, now that nobody else can claim it.
     let family = Family::of(view, path, dev)?;
     once_free(|| in_use::check(view, path, &family))?;
-    let zones = zones(path, &look, order)?;
+    let zones = writable_zones(path, &look, order)?;
     let survey = is_nobodys(view, path, &family, (&look, &zones), consent)?;
     let failed = |errno| Refusal::io(path, "measured", errno);
     let device = WritableDevice {
@@ -245,8 +244,8 @@ fn labels(view: &dyn View, path: &Path, family: &Family, look: &File) -> Result<
     Ok(survey)
 }
 
-/// The zones of the device, where it has any and takes writes of this order.
-fn zones(path: &Path, look: &File, order: Order) -> Result<Vec<Zone>, Refusal> {
+/// The zones of the device, none if it is not zoned; refused if it does not allow this order.
+fn writable_zones(path: &Path, look: &File, order: Order) -> Result<Vec<Zone>, Refusal> {
     let target = || path.to_path_buf();
     let zones = zones_of(look).map_err(|source| Refusal::Zones { target: target(), source })?;
     if order == Order::Any && zones.iter().any(Zone::in_order) {
@@ -270,7 +269,7 @@ fn is_nobodys(
     let stored = match zones {
         [] => stored(view, family, look, survey.size_bytes)
             .unwrap_or_else(|| std::iter::once(0..survey.size_bytes).collect()),
-        // Beyond a write pointer there is nothing.
+        // Nothing is stored beyond a write pointer.
         zones => zones.iter().map(Zone::written).filter(|range| !range.is_empty()).collect(),
     };
     let seed = seed(view, family);
@@ -387,7 +386,7 @@ fn open_exclusively(
 const BLKZEROOUT: libc::Ioctl = 0x127f;
 
 impl WritableDevice {
-    /// Nothing of what this area held can be read afterwards.
+    /// Makes the data in this area unreadable.
     fn clear(&self, area: &Range<u64>, zones: &[Zone]) -> io::Result<()> {
         if zones.is_empty() {
             return self.zero(area);
@@ -403,6 +402,15 @@ impl WritableDevice {
             }
         }
         Ok(())
+    }
+
+    /// Resets or finishes one of its sequential zones, with no request outstanding there.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn change_zone(&self, zone: &Zone, change: ZoneChange) -> io::Result<()> {
+        assert!(zone.end() <= self.size_bytes, "the zone is on the device");
+        zones::change(&self.fd, zone, change)
     }
 
     fn zero(&self, area: &Range<u64>) -> io::Result<()> {

@@ -21,7 +21,7 @@ pub(crate) struct Family {
     pub disk: Member,
     /// All that must be unused, the target first.
     pub members: Vec<Member>,
-    /// Character devices through which commands reach members that are NVMe namespaces.
+    /// Character devices of the members that are NVMe namespaces.
     pub generics: Vec<DevId>,
     /// The file at the bottom, if a member is a loop device over one.
     pub file: Option<BelowLoop>,

@@ -1,10 +1,27 @@
 //! Why something could not be opened for reading, or a temporary file could not be made.
 
-use crate::NoCommands;
 use seekwell_sys::units::bytes;
 use seekwell_sys::{ViewError, classify, sudo};
 use std::io;
 use std::path::PathBuf;
+
+/// Why NVMe commands cannot be sent to a device.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum NoCommands {
+    #[error("a partition is only reachable through the block layer; name the namespace, {disk}")]
+    Partition { disk: String },
+    #[error(
+        "only an NVMe namespace does, through its character device: /dev/ng0n1 for /dev/nvme0n1 \
+         (Linux 5.13 or later)"
+    )]
+    NotNvme,
+    #[error("its blocks carry {bytes} bytes of metadata, which are not supported here")]
+    Metadata { bytes: u16 },
+    /// sysfs pairs the two devices, but they identify as different namespaces.
+    #[error("{generic} is a different namespace; see `nvme list`")]
+    OtherNamespace { generic: String },
+}
 
 /// Opening for reading, or making a temporary file, failed. Nothing was left behind.
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +37,7 @@ pub enum AccessError {
          (a temporary file is made in a directory, not opened)", path.display()
     )]
     NotMeasurable { path: PathBuf, kind: &'static str },
-    /// Commands past the block layer cannot be sent to it.
+    /// It does not take passthrough commands.
     #[error("{} takes no NVMe commands (io_uring_cmd): {why}", path.display())]
     NoCommands { path: PathBuf, why: NoCommands },
     #[error("{} is empty: 0 bytes, at least one block is needed", path.display())]

@@ -1,7 +1,7 @@
-//! Whether the kernel itself gives a device away: to hosts on the network, or over USB.
+//! Whether the kernel itself exports a device, over the network or USB.
 //!
-//! The NVMe target, files of the SCSI target and the USB mass-storage gadget open what they export
-//! without claiming it, and no process has a descriptor. What they export stands in configfs.
+//! The NVMe target, the SCSI target's file backend and the USB mass-storage gadget open what they
+//! export without claiming it, and no process holds a descriptor. Only configfs lists the exports.
 //!
 //! Sources: `nvmet_bdev_ns_enable` in drivers/nvme/target/io-cmd-bdev.c; `fd_configure_device` and
 //! `fd_show_configfs_dev_params` in drivers/target/target_core_file.c; `fsg_lun_open` in
@@ -9,13 +9,13 @@
 
 use crate::Refusal;
 use crate::backing::look;
-use crate::device::{Family, block_device_at};
+use crate::device::{BelowLoop, Family, block_device_at};
 use crate::namespaces::tables;
 use seekwell_sys::{View, ViewError};
 use std::path::{Path, PathBuf};
 
-/// A kind of export: the module, the folders of configfs that may hold one, and what one that is
-/// switched on gives away.
+/// A kind of export: its module, the configfs folders of its entries, and how to read the path that
+/// an active entry exports.
 struct Export {
     module: &'static str,
     folders: &'static [&'static str],
@@ -34,7 +34,7 @@ const EXPORTS: [Export; 3] = [
     Export {
         module: "target_core_file",
         folders: &["target", "core", "fileio_*", "*"],
-        // Not configured, it says so in words without a file.
+        // An entry that is not configured shows no file.
         file: |view, at| {
             let info = view.text(&at.join("info"))?;
             let file = info.split_once("File: ").and_then(|(_, rest)| rest.split_once("  Size: "));
@@ -50,7 +50,7 @@ const EXPORTS: [Export; 3] = [
     },
 ];
 
-/// Refuses when any member, or the file below, is exported, and when that cannot be told.
+/// Refuses if any member, or the backing file, is exported, or if that cannot be determined.
 pub(crate) fn check(view: &dyn View, target: &Path, family: &Family) -> Result<(), Refusal> {
     let unsure = |source| Refusal::Unsure { target: target.to_path_buf(), source };
     let Some(root) = configfs(view).map_err(unsure)? else {
@@ -65,7 +65,7 @@ pub(crate) fn check(view: &dyn View, target: &Path, family: &Family) -> Result<(
     for export in EXPORTS {
         for entry in matching(view, &root, export.folders).map_err(unsure)? {
             let Some(file) = (export.file)(view, &entry).map_err(unsure)? else { continue };
-            if let Some(device) = gives_away(view, target, family, Path::new(&file))? {
+            if let Some(device) = exported_member(view, target, family, Path::new(&file))? {
                 return Err(Refusal::Exported { target: target.to_path_buf(), device, entry });
             }
         }
@@ -73,8 +73,8 @@ pub(crate) fn check(view: &dyn View, target: &Path, family: &Family) -> Result<(
     Ok(())
 }
 
-/// The member that a path leads to, or the target where it leads to the file below.
-fn gives_away(
+/// The member that an exported path refers to: a device, or the target if it is the backing file.
+fn exported_member(
     view: &dyn View,
     target: &Path,
     family: &Family,
@@ -83,17 +83,17 @@ fn gives_away(
     if let Some(dev) = block_device_at(view, path) {
         return Ok(family.member(dev).map(|member| member.node()));
     }
-    let Some(below) = &family.file else { return Ok(None) };
+    // A path that cannot be looked at may be a name of the target.
     let stat = look(path).map_err(|errno| Refusal::Failed {
         target: target.to_path_buf(),
         step: "compared with a file that the kernel exports",
         source: errno.into(),
     })?;
-    let same = below.file.may_be_at(view, path, None, &stat);
-    Ok(same.then(|| family.target.node()))
+    let same = |below: &BelowLoop| below.file.may_be_at(view, path, None, &stat);
+    Ok(family.file.as_ref().is_some_and(same).then(|| family.target.node()))
 }
 
-/// Where configfs is mounted, in any mount namespace: all show the same.
+/// A mount point of configfs in any mount namespace; all of them show the same content.
 fn configfs(view: &dyn View) -> Result<Option<PathBuf>, ViewError> {
     for (pid, mounts) in tables(view)? {
         for mount in mounts.into_iter().filter(|mount| mount.fstype == "configfs") {
@@ -111,7 +111,7 @@ fn configfs(view: &dyn View) -> Result<Option<PathBuf>, ViewError> {
     Ok(None)
 }
 
-/// The folders below `root` that a pattern names; `*` at the end of a part stands for any rest.
+/// The folders below `root` that match a pattern, in which a part may end in `*`.
 fn matching(view: &dyn View, root: &Path, pattern: &[&str]) -> Result<Vec<PathBuf>, ViewError> {
     let mut found = vec![root.to_path_buf()];
     for part in pattern {
@@ -123,7 +123,7 @@ fn matching(view: &dyn View, root: &Path, pattern: &[&str]) -> Result<Vec<PathBu
             };
             match view.list(&folder) {
                 Ok(names) => next.extend(names.iter().filter(|n| fits(n)).map(|n| folder.join(n))),
-                // A file beside the folders, or one that went away meanwhile.
+                // A file among the folders, or an entry that has just been removed.
                 Err(ViewError::Absent { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -143,7 +143,7 @@ mod tests {
     const MOUNTS: &str = "/proc/self/mountinfo";
     const ROOT: &str = "/sys/kernel/config";
 
-    /// A disk that no machine has, so that its node is looked for in the view.
+    /// A disk that no machine has, so its node is looked up in the view.
     fn family() -> Family {
         let disk = Member {
             dev: DevId { major: 259, minor: 7 },
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_nvme_target_exports_is_in_use() {
+    fn a_disk_exported_by_the_nvme_target_is_in_use() {
         let namespace = format!("{ROOT}/nvmet/subsystems/lab/namespaces/1");
         let exports = |enable: &str, path: &str| {
             with_configfs()
@@ -185,14 +185,16 @@ mod tests {
         };
         let text = refusal(&exports("1\n", "/dev/exported0\n")).expect("exported").to_string();
         assert!(text.contains("/dev/exported0 is in use") && text.contains(&namespace), "{text}");
-        assert!(refusal(&exports("0\n", "/dev/exported0\n")).is_none(), "it is switched off");
+        assert!(refusal(&exports("0\n", "/dev/exported0\n")).is_none(), "it is disabled");
         assert!(refusal(&exports("1\n", "/dev/other0\n")).is_none(), "it is another disk");
         let closed = with_configfs().denied(format!("{namespace}/enable"));
-        assert!(matches!(refusal(&closed), Some(Refusal::Unsure { .. })), "it cannot be told");
+        assert!(matches!(refusal(&closed), Some(Refusal::Unsure { .. })), "access is denied");
+        let gone = refusal(&exports("1\n", "/no/such/link\n"));
+        assert!(matches!(gone, Some(Refusal::Failed { .. })), "the path may name the target");
     }
 
     #[test]
-    fn files_of_the_scsi_target_and_usb_gadgets_are_in_use() {
+    fn a_disk_exported_by_the_scsi_target_or_a_usb_gadget_is_in_use() {
         let lun = format!("{ROOT}/usb_gadget/g1/functions/mass_storage.0/lun.0/file");
         assert!(refusal(&with_configfs().file(&lun, "/dev/exported0\n")).is_some());
         assert!(refusal(&with_configfs().file(&lun, "\n")).is_none());
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_module_whose_exports_cannot_be_seen_is_no_proof_that_nothing_is_exported() {
+    fn a_loaded_target_module_without_configfs_is_refused() {
         assert!(refusal(&host("")).is_none());
         let loaded = host("").file("/sys/module/nvmet/refcnt", "1\n");
         let text = refusal(&loaded).expect("not known").to_string();

@@ -7,9 +7,9 @@
 //! it, [`open_for_destruction`], is the guard of the whole program. There is no other constructor,
 //! so code that writes, discards, replays or verifies on a device cannot forget to ask.
 //!
-//! Beside a disk that is an NVMe namespace, [`Opened::commands`] opens its character device. There
-//! the kernel refuses root nothing: whoever sends commands sees to it that a descriptor opened for
-//! reading sends none that writes.
+//! For an NVMe namespace, [`Opened::commands`] also opens its character device. The kernel lets
+//! root send any command through it, so the sender must check that nothing is written through a
+//! descriptor that was opened read-only.
 //!
 //! The guard decides by device number and inode, never by the text of a path: the field's main tool
 //! compared strings, and a symlink such as `/dev/disk/by-id/…` was enough to overwrite a mounted
@@ -43,9 +43,8 @@ mod space;
 mod sweep;
 mod zones;
 
-pub use commands::NoCommands;
 pub use destroy::{Consent, Order, WritableDevice, open_for_destruction};
-pub use error::AccessError;
+pub use error::{AccessError, NoCommands};
 pub use holders::{Holder, HolderKind};
 pub use labels::{Fingerprint, NotAFingerprint, UnknownData, signatures_of};
 pub use mounted::MountedAt;
@@ -103,6 +102,14 @@ impl Opened {
             Self::Scratch(it) => it.direct(),
             Self::WritableDevice(it) => it.direct(),
         }
+    }
+
+    /// Its zones in order; empty if it is not a zoned device.
+    ///
+    /// # Errors
+    /// [`ZonesError`]. Kernels before 5.12 report zones only to processes with `CAP_SYS_ADMIN`.
+    pub fn zones(&self) -> Result<Vec<Zone>, ZonesError> {
+        zones::zones_of(self)
     }
 
     pub fn writable(&self) -> bool {

@@ -96,17 +96,17 @@ fn has_open(view: &dyn View, pid: u32, family: &Family, access: Access) -> Resul
     Ok(false)
 }
 
-/// What a process that has something open can do to the family.
+/// What an open file allows a process to do to the family.
 enum Shared {
     Nothing,
-    /// Read, and write where its descriptor allows it.
+    /// Reads, and writes if the descriptor allows them.
     Data,
-    /// Send commands: of root the kernel takes those that write through any descriptor.
+    /// Any command: from root, the kernel accepts writes through any descriptor.
     Commands,
 }
 
-/// What a process shares that has open what a path of its leads to: a member of the family, its
-/// file, or the character device of a namespace; none where it leads nowhere any more.
+/// What a process can do to the family through a path it has open: to a member, the backing file or
+/// a namespace's character device; `None` if the path no longer leads anywhere.
 fn shares(
     view: &dyn View,
     pid: u32,

@@ -46,8 +46,8 @@ impl AsFd for ReadOnly {
 }
 
 /// Opens an existing block device or regular file `O_RDONLY`, past the page cache where that works.
-/// Nothing is ever created. Links are followed: `/dev/disk/by-id/…` is as good as `/dev/sdb`. Of an
-/// NVMe namespace's character device its disk is opened.
+/// Nothing is ever created. Links are followed: `/dev/disk/by-id/…` is as good as `/dev/sdb`. For
+/// an NVMe namespace's character device, its disk is opened.
 ///
 /// # Errors
 /// [`AccessError`]: missing, something else than a device or file, empty, not permitted.

@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The guard said no. Nothing was written and nothing is held open. `target` is always the path
-/// as it was given, and the disk where that was the character device of an NVMe namespace.
+/// as it was given, or the disk if that was the character device of an NVMe namespace.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     #[error(
@@ -72,10 +72,10 @@ pub enum Refusal {
          first `losetup --detach {loop_device}`", target.display()
     )]
     ShownByLoop { target: PathBuf, loop_device: String, backing: String },
-    /// The kernel gives it to other hosts.
+    /// The kernel exports it to other hosts.
     #[error(
-        "{} is in use: the kernel exports {device} ({}); first switch that off \
-         (`nvmetcli`, `targetcli`, or by hand there)", target.display(), entry.display()
+        "{} is in use: the kernel exports {device} ({}); first remove that export \
+         (`nvmetcli`, `targetcli`, or in configfs)", target.display(), entry.display()
     )]
     Exported {
         target: PathBuf,
@@ -84,8 +84,8 @@ pub enum Refusal {
         entry: PathBuf,
     },
     #[error(
-        "whether {} is exported by the kernel cannot be told: {module} is loaded, and configfs, \
-         which lists what it exports, is not mounted; `mount -t configfs none /sys/kernel/config`",
+        "cannot tell whether the kernel exports {}: {module} is loaded, but configfs, which lists \
+         its exports, is not mounted; `mount -t configfs none /sys/kernel/config`",
         target.display()
     )]
     UnseenExports { target: PathBuf, module: &'static str },
@@ -143,14 +143,14 @@ pub enum Refusal {
         /// Processes that have it open; empty when the kernel itself holds it or none may be seen.
         by: Vec<OpenedBy>,
     },
-    /// Its zones take writes at their write pointers alone.
+    /// Its zones only accept writes at their write pointers.
     #[error(
-        "{} is a host-managed zoned device, which takes writes at the write pointers of its zones \
-         alone: follow them with `seekwell bench --zonemode=zbd`, or zonemode=zbd in a job file",
+        "{} is a host-managed zoned device and only accepts writes at its zones' write pointers: \
+         use `seekwell bench --zonemode=zbd`, or zonemode=zbd in a job file",
         target.display()
     )]
     HostManaged { target: PathBuf },
-    #[error("{} may hold data in zones that cannot be told: {source}", target.display())]
+    #[error("cannot tell which zones of {} hold data: {source}", target.display())]
     Zones { target: PathBuf, source: ZonesError },
     /// The path led to another device the second time.
     #[error(

@@ -1,9 +1,8 @@
-//! The zones of a zoned device: which there are, how far each was written, and starting one over.
+//! Zones of a zoned device: reading the report and resetting or finishing a zone.
 //!
-//! All of it follows `linux/blkzoned.h`, which puts ZBC, ZAC and the NVMe Zoned Namespace commands
-//! into one form. Positions are bytes from the start of the device.
+//! It follows `linux/blkzoned.h`, which covers ZBC, ZAC and NVMe zoned namespaces alike. Positions
+//! are in bytes from the start of the device.
 
-use crate::{Opened, WritableDevice};
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, Opcode, Setter, Updater, ioctl, opcode};
@@ -12,32 +11,32 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::AsFd;
 
-/// What a zone takes.
+/// Where a zone can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZoneKind {
-    /// Writes anywhere; it has no write pointer.
+    /// Anywhere; it has no write pointer.
     Conventional,
-    /// Writes at the write pointer and nowhere else, as all of a host-managed device.
+    /// Only at the write pointer, as on host-managed devices.
     SequentialRequired,
-    /// Writes anywhere, best at the write pointer (host-aware devices).
+    /// Anywhere, preferably at the write pointer (host-aware devices).
     SequentialPreferred,
 }
 
 /// The state of a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZoneCondition {
-    /// A conventional zone has no other.
+    /// The only condition of a conventional zone.
     NoPointer,
     Empty,
     /// Opened by a write.
     ImplicitlyOpen,
     /// Opened by a command.
     ExplicitlyOpen,
-    /// Partly written, and none of the zones that the device holds open.
+    /// Partly written, but not open.
     Closed,
     Full,
     ReadOnly,
-    /// It can be neither written nor read.
+    /// Neither readable nor writable.
     Offline,
 }
 
@@ -46,10 +45,10 @@ pub enum ZoneCondition {
 pub struct Zone {
     pub start: u64,
     pub len: u64,
-    /// How much of `len` can be written, from the start on.
+    /// How many bytes can be written, from the start.
     pub capacity: u64,
-    /// Where what may hold data ends: the write pointer of a zone that has one; otherwise the end
-    /// of what can be read.
+    /// Where data may end: the write pointer if the zone has one, otherwise the end of what can be
+    /// read.
     pub write_pointer: u64,
     pub kind: ZoneKind,
     pub condition: ZoneCondition,
@@ -61,7 +60,7 @@ impl Zone {
         self.start + self.len
     }
 
-    /// Where the part ends that can be written.
+    /// The end of the part that can be written.
     pub const fn capacity_end(&self) -> u64 {
         self.start + self.capacity
     }
@@ -71,25 +70,25 @@ impl Zone {
         self.start..self.write_pointer
     }
 
-    /// Whether it takes writes at its write pointer alone.
+    /// Whether it only accepts writes at its write pointer.
     pub fn in_order(&self) -> bool {
         self.kind == ZoneKind::SequentialRequired
     }
 
-    /// Whether it is one of those of which a device has a largest number (`max_active_zones`).
+    /// Whether it counts towards `max_active_zones`.
     pub const fn is_active(&self) -> bool {
         use ZoneCondition::{Closed, ExplicitlyOpen, ImplicitlyOpen};
         matches!(self.condition, ImplicitlyOpen | ExplicitlyOpen | Closed)
     }
 }
 
-/// Why zones are not known.
+/// Why the zones could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ZonesError {
-    #[error("the kernel does not report the zones: {0}")]
+    #[error("the kernel does not report them: {0}")]
     Kernel(#[from] io::Error),
     /// A report contradicts itself or `linux/blkzoned.h`.
-    #[error("the kernel reports a zone at byte {at} that cannot be: {what}")]
+    #[error("the kernel reports an impossible zone at byte {at}: {what}")]
     Malformed { at: u64, what: &'static str },
 }
 
@@ -102,7 +101,7 @@ const ENTRY: usize = 64;
 /// Zones of one report.
 const AT_ONCE: usize = 512;
 const REPORT: usize = HEADER + AT_ONCE * ENTRY;
-/// `BLK_ZONE_REP_CAPACITY`: entries say their capacity, which is otherwise their length.
+/// `BLK_ZONE_REP_CAPACITY`: entries have a capacity; without it, the capacity is the length.
 const HAS_CAPACITY: u32 = 1;
 const SECTOR: u64 = 512;
 
@@ -111,43 +110,27 @@ const BLKRESETZONE: Opcode = opcode::write::<[u64; 2]>(0x12, 131);
 const BLKGETNRZONES: Opcode = opcode::read::<u32>(0x12, 133);
 const BLKFINISHZONE: Opcode = opcode::write::<[u64; 2]>(0x12, 136);
 
-impl Opened {
-    /// Its zones in order; none where it is no zoned device.
-    ///
-    /// # Errors
-    /// [`ZonesError`]. Kernels before 5.12 report zones only to processes with `CAP_SYS_ADMIN`.
-    pub fn zones(&self) -> Result<Vec<Zone>, ZonesError> {
-        zones_of(self)
-    }
-}
-
-/// What becomes of a zone without a write.
+/// A zone management command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZoneChange {
-    /// Its data is gone, and its write pointer at its start.
+    /// Discards the data and moves the write pointer to the start.
     Reset,
-    /// It counts as full.
+    /// Makes the zone full.
     Finish,
 }
 
-impl WritableDevice {
-    /// Changes one of its zones that has a write pointer, with nothing outstanding there.
-    ///
-    /// # Errors
-    /// What the kernel says.
-    pub fn change_zone(&self, zone: &Zone, change: ZoneChange) -> io::Result<()> {
-        assert!(zone.kind != ZoneKind::Conventional, "only a zone with a write pointer changes");
-        assert!(zone.len > 0 && zone.end() <= self.size_bytes(), "the zone is on the device");
-        let range = [zone.start / SECTOR, zone.len / SECTOR];
-        let device = self.as_fd();
-        let done = match change {
-            // SAFETY: the command reads a `struct blk_zone_range`, two u64, through the pointer.
-            ZoneChange::Reset => unsafe { ioctl(device, Setter::<BLKRESETZONE, _>::new(range)) },
-            // SAFETY: as for the other command.
-            ZoneChange::Finish => unsafe { ioctl(device, Setter::<BLKFINISHZONE, _>::new(range)) },
-        };
-        done.map_err(Into::into)
-    }
+/// Sends a zone management command for one zone.
+pub(crate) fn change(device: impl AsFd, zone: &Zone, change: ZoneChange) -> io::Result<()> {
+    assert!(zone.kind != ZoneKind::Conventional, "a conventional zone has no write pointer");
+    assert!(zone.len > 0, "an empty range would mean the whole device");
+    let range = [zone.start / SECTOR, zone.len / SECTOR];
+    let done = match change {
+        // SAFETY: the command reads a `struct blk_zone_range`, two u64, through the pointer.
+        ZoneChange::Reset => unsafe { ioctl(device, Setter::<BLKRESETZONE, _>::new(range)) },
+        // SAFETY: as for the other command.
+        ZoneChange::Finish => unsafe { ioctl(device, Setter::<BLKFINISHZONE, _>::new(range)) },
+    };
+    done.map_err(Into::into)
 }
 
 /// The zones of an open device.
@@ -165,8 +148,8 @@ pub(crate) fn zones_of(device: impl AsFd) -> Result<Vec<Zone>, ZonesError> {
         let at = zones.last().map_or(0, Zone::end);
         report[..8].copy_from_slice(&(at / SECTOR).to_ne_bytes());
         report[8..12].copy_from_slice(&(AT_ONCE as u32).to_ne_bytes());
-        // SAFETY: the command reads the header, of which the number of entries is what the buffer
-        // has room for, and writes the header and at most so many entries.
+        // SAFETY: the command reads the header and writes it and at most as many entries as it
+        // says, for which the buffer has room.
         unsafe { ioctl(&device, Updater::<BLKREPORTZONE, [u8; REPORT]>::new(&mut report)) }
             .map_err(|errno| ZonesError::Kernel(errno.into()))?;
         let more = reported_zones(&report[..], at)?;
@@ -177,18 +160,21 @@ pub(crate) fn zones_of(device: impl AsFd) -> Result<Vec<Zone>, ZonesError> {
     }
     if let Some(at) = zones.last().map(Zone::end) {
         let size = rustix::fs::seek(&device, SeekFrom::End(0)).map_err(io::Error::from)?;
-        // Of a partition the kernel reports the zones of its disk.
+        // For a partition the kernel reports the zones of the disk.
         if at != size {
-            return Err(ZonesError::Malformed { at, what: "the device ends elsewhere" });
+            return Err(ZonesError::Malformed {
+                at,
+                what: "the zones do not end where the device ends",
+            });
         }
     }
     Ok(zones)
 }
 
-/// The zones of one answer to `BLKREPORTZONE`, the first of which begins at byte `start`.
+/// Parses one answer to `BLKREPORTZONE`, whose first zone begins at byte `start`.
 ///
 /// # Errors
-/// [`ZonesError::Malformed`] where the bytes are not such an answer.
+/// [`ZonesError::Malformed`] if the bytes are not a valid report.
 pub fn reported_zones(report: &[u8], start: u64) -> Result<Vec<Zone>, ZonesError> {
     let malformed = |at, what| ZonesError::Malformed { at, what };
     let word = |at: usize| {
@@ -221,11 +207,13 @@ fn zone(entry: &[u8], flags: u32) -> Result<Zone, &'static str> {
         let bytes = entry[at..at + 8].try_into().unwrap_or_default();
         u64::from_ne_bytes(bytes).checked_mul(SECTOR)
     };
-    let beyond = "it lies beyond what 64 bits hold";
+    let beyond = "its position does not fit into 64 bits";
     let (start, len) = sectors(0).zip(sectors(8)).ok_or(beyond)?;
     let end = start.checked_add(len).ok_or(beyond)?;
     let capacity = if flags & HAS_CAPACITY > 0 { sectors(32) } else { Some(len) };
-    let capacity = capacity.filter(|c| *c > 0 && *c <= len).ok_or("its capacity is none of it")?;
+    let capacity = capacity
+        .filter(|c| *c > 0 && *c <= len)
+        .ok_or("its capacity is 0 or exceeds its length")?;
     let kind = match entry[24] {
         1 => ZoneKind::Conventional,
         2 => ZoneKind::SequentialRequired,
@@ -245,9 +233,9 @@ fn zone(entry: &[u8], flags: u32) -> Result<Zone, &'static str> {
     };
     let write_pointer = match (kind, condition) {
         (_, ZoneCondition::Offline) => start,
-        // Where a zone was written before it became read-only is not told.
+        // How far a read-only zone was written is not reported.
         (ZoneKind::Conventional, _) | (_, ZoneCondition::ReadOnly) => end,
-        (_, ZoneCondition::NoPointer) => return Err("it has no write pointer and needs one"),
+        (_, ZoneCondition::NoPointer) => return Err("a sequential zone has no write pointer"),
         (_, ZoneCondition::Empty) => start,
         // The pointer of a full zone is not valid.
         (_, ZoneCondition::Full) => start + capacity,
@@ -321,7 +309,7 @@ mod tests {
         assert!(wrong(&[good], 4096).contains("does not begin"));
         assert!(wrong(&[entry([0, 8, 9], 2, 2, 8)], 0).contains("write pointer"));
         assert!(wrong(&[entry([0, 8, 7], 2, 2, 6)], 0).contains("write pointer"));
-        assert!(wrong(&[entry([0, 8, 0], 2, 0, 8)], 0).contains("needs one"));
+        assert!(wrong(&[entry([0, 8, 0], 2, 0, 8)], 0).contains("no write pointer"));
         assert!(wrong(&[entry([0, 8, 0], 2, 1, 9)], 0).contains("capacity"));
         assert!(wrong(&[entry([0, 8, 0], 4, 1, 8)], 0).contains("type"));
         assert!(wrong(&[entry([0, 8, 0], 2, 5, 8)], 0).contains("condition"));

@@ -60,18 +60,18 @@ pub struct Execution {
     pub device: Option<DeviceCount>,
     /// The share of all processors that other programs had meanwhile, 0 to 1; `None` of a model.
     pub others: Option<f64>,
-    /// The share of all processors that was in use meanwhile, the kernel's own work included, 0 to
-    /// 1; `None` of a model.
+    /// The share of all processors that was busy, including kernel threads, 0 to 1; `None` for a
+    /// model.
     pub busy: Option<f64>,
     /// What the drive counted as written, where it tells.
     pub wear: Option<Result<Wear, WentBack>>,
-    /// Of a cloud volume, the share of the time in which more was asked of it than a limit allows,
-    /// in percent, by the names of [`Repeat::EXCEEDED`].
+    /// The share of the time in which demand exceeded a limit of a cloud volume, in percent, by the
+    /// names of [`Repeat::EXCEEDED`].
     pub exceeded: BTreeMap<&'static str, f64>,
 }
 
 impl Execution {
-    /// A measurement and nothing that was counted beside it.
+    /// A measurement without any other counts.
     pub const fn of(measurement: Measurement) -> Self {
         let exceeded = BTreeMap::new();
         Self { measurement, device: None, others: None, busy: None, wear: None, exceeded }
@@ -562,7 +562,7 @@ impl<'a> Driver<'a> {
 
 /// Less than this changes no number by more than its repeats differ.
 const OTHERS_TOLD: f64 = 0.05;
-/// The share of all processors from which on it is said how busy they were.
+/// Processors are reported as busy from this share on.
 const BUSY_TOLD: f64 = 0.8;
 
 /// A separate seed for every execution, reproducible from the plan alone. Repeats must not read the

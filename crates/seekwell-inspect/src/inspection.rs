@@ -19,7 +19,7 @@ pub struct Inspection {
     /// The block device it is on, with everything below it; `None` without one (tmpfs,
     /// NFS).
     pub device: Option<Device>,
-    /// The way to the server that holds the data, of a network file system or disk.
+    /// The network path to the server of a network file system or disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Fact<NetworkPath>>,
     /// Plain words for a target that is not an ordinary disk: a container's overlay, tmpfs, NFS,

@@ -12,7 +12,7 @@ pub enum FailureKind {
         /// The number.
         errno: i32,
     },
-    /// The drive answered a command past the block layer with this status.
+    /// The drive completed a passthrough command with this status.
     Nvme {
         /// Its code in bits 7:0 and its type in bits 10:8.
         status: u16,
@@ -64,29 +64,29 @@ impl fmt::Display for FailureKind {
     }
 }
 
-/// What reads, writes, flushes and deallocations are answered with (NVM Express Base 2.0, 3.3.3.2,
+/// Statuses of reads, writes, flushes and deallocations (NVM Express Base 2.0, 3.3.3.2,
 /// and NVM Command Set 1.0).
 const STATUSES: &[(u16, &str)] = &[
-    (0x001, "it does not know the command"),
-    (0x002, "a field of the command is invalid"),
-    (0x004, "data could not be transferred"),
-    (0x005, "it lost power"),
-    (0x006, "an error inside it"),
-    (0x007, "the command was aborted"),
+    (0x001, "invalid command opcode"),
+    (0x002, "invalid field in the command"),
+    (0x004, "data transfer error"),
+    (0x005, "aborted by power loss"),
+    (0x006, "internal error"),
+    (0x007, "command aborted"),
     (0x00b, "the namespace or its format is invalid"),
     (0x015, "the operation is denied"),
     (0x020, "the namespace is write-protected"),
-    (0x080, "the block address is out of range"),
-    (0x081, "its capacity is exceeded"),
+    (0x080, "LBA out of range"),
+    (0x081, "capacity exceeded"),
     (0x082, "the namespace is not ready"),
-    (0x083, "another host has reserved the namespace"),
+    (0x083, "reservation conflict"),
     (0x182, "the range is read-only"),
     (0x280, "a write fault"),
     (0x281, "an unrecovered read error"),
     (0x286, "access is denied"),
     (0x287, "the block is deallocated or was never written"),
-    (0x370, "the path to it failed"),
-    (0x371, "the host aborted the command"),
+    (0x370, "path error"),
+    (0x371, "aborted by the host"),
 ];
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ pub struct Tagged {
 pub struct Completion {
     /// The tag it was submitted with.
     pub slot: u32,
-    /// Bytes transferred (of no meaning for flush and discard), or how it failed.
+    /// Bytes transferred (meaningless for flush and discard), or how it failed.
     pub result: Result<u32, FailureKind>,
     /// When it completed, on the target's clock.
     pub at: Nanos,

@@ -275,7 +275,7 @@ const RULES: &[Rule] = &[
     Rule {
         options: "zoneskip",
         idle: |job| job.zoned.is_some(),
-        why: "no zone of a zoned device is left out here; use offset and size",
+        why: "zones of a zoned device cannot be skipped; use offset and size",
     },
     Rule {
         options: "zoneskip",
@@ -291,7 +291,7 @@ const RULES: &[Rule] = &[
     Rule {
         options: "zonecapacity",
         idle: |job| job.zoned.is_some(),
-        why: "zones are those of the device, which says what they hold",
+        why: "the device reports the capacity of its zones",
     },
     Rule {
         options: "read_beyond_wp",

@@ -159,7 +159,7 @@ pub struct Job {
     pub verify: Option<Verify>,
     /// Requests confined to strides of the file; none without `zonemode=strided`.
     pub strided: Option<Strided>,
-    /// The files are zoned devices, whose write pointers are followed; none without
+    /// The files are zoned devices whose write pointers are followed; `None` without
     /// `zonemode=zbd`.
     pub zoned: Option<Zoned>,
     /// The depth is searched so that latency stays below a target.
@@ -394,7 +394,7 @@ pub enum EngineKind {
     Libaio,
     /// io_uring.
     IoUring,
-    /// NVMe commands past the block layer.
+    /// NVMe passthrough.
     IoUringCmd,
     /// The C library's threads.
     Posixaio,

@@ -68,7 +68,7 @@ pub struct Place {
     pub end: u64,
     /// The first job that writes to it.
     pub written_by: Option<String>,
-    /// Some job writes wherever it likes there; else all follow its zones.
+    /// Some job writes to it without following its zones.
     pub any_order: bool,
     /// What it holds matters before it was written: some job reads it, or it is to be overwritten.
     pub is_read: bool,

@@ -71,7 +71,7 @@ fn link(disk: &Device) -> Option<Ceiling> {
     Some(bytes(Station::Link, format!("{kind} link at {}", link.words), link.bytes_per_s, from))
 }
 
-/// The interface through which a server is reached. It also carries what others send.
+/// The interface through which a server is reached. Other traffic shares it.
 fn network(inspection: &Inspection) -> Option<Ceiling> {
     let path = inspection.network.as_ref()?;
     let (mbps, rate) = (path.value.megabits_per_s?, path.value.rate()?);

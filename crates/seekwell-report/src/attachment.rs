@@ -19,7 +19,7 @@ pub struct Line {
 }
 
 /// The lines of a target: file system, devices, under each disk its stations from the device back
-/// to the CPU, and the network interface that all of it is behind.
+/// to the CPU, and the network interface that leads to the server.
 pub fn lines(inspection: &Inspection) -> Vec<Line> {
     let mut out = Vec::new();
     let device = inspection.device.as_ref();
@@ -38,7 +38,7 @@ pub fn lines(inspection: &Inspection) -> Vec<Line> {
 }
 
 fn line_of_network(depth: usize, path: &Fact<NetworkPath>) -> Line {
-    let rate = path.value.rate().unwrap_or_else(|| "its rate is not known".to_owned());
+    let rate = path.value.rate().unwrap_or_else(|| "speed unknown".to_owned());
     Line {
         depth,
         name: clean(&path.value.interface),

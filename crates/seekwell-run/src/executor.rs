@@ -99,7 +99,7 @@ pub enum Source {
         device: Option<DevId>,
         /// The device whose counters tell what reached a disk: the one below loop devices.
         counting: Option<DevId>,
-        /// What takes commands past the block layer, once that was asked for.
+        /// Its character device, once NVMe passthrough was asked for.
         commands: Option<OwnedFd>,
     },
 }
@@ -133,8 +133,7 @@ impl Source {
         }
     }
 
-    /// Opens what takes commands past the block layer, where a job, or all that no job asks for,
-    /// is issued by them.
+    /// Opens the character device for NVMe passthrough if a job, or the default engine, uses it.
     ///
     /// # Errors
     /// What [`Opened::commands`] and [`Passthrough::check`] refuse, and jobs that go through the
@@ -157,7 +156,7 @@ impl Source {
         })
     }
 
-    /// What an engine drives; none where requests go to no kernel.
+    /// The descriptor that an engine uses; `None` if requests do not reach the kernel.
     pub fn file(&self, engine: Engine) -> Option<BorrowedFd<'_>> {
         match (self, engine) {
             (Self::Null | Self::Modelled(_), _) => None,
@@ -310,7 +309,7 @@ impl RealExecutor {
         }
     }
 
-    /// What its device has counted so far. The kernel counts no commands past the block layer.
+    /// What its device has counted so far. The kernel does not count passthrough commands.
     fn counters(&self) -> Option<DiskCounters> {
         let counts = self.engine != Engine::IoUringCmd;
         counts.then(|| self.source.counters(&self.view)).flatten()

@@ -65,8 +65,8 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Of a zoned disk that is only read, leaves the longest part in reach that was written without
-    /// a gap: reads of the rest are answered without the medium. Where zones are not told, all.
+    /// Restricts reads of a zoned disk to the longest contiguous written part: the rest is answered
+    /// without the medium. Without a zone report nothing is restricted.
     pub fn keep_to_written(&mut self, watcher: &impl Watcher) {
         let Source::Opened { opened, .. } = &self.source else { return };
         let zones = opened.zones().unwrap_or_default();
@@ -83,8 +83,8 @@ impl Ready {
         let (offset, bytes) = (longest.start, longest.end - longest.start);
         if bytes < self.inputs.region_bytes {
             watcher.note(&format!(
-                "of the zoned disk only what was written is read: {bytes} bytes from byte {offset} \
-                 on, the longest part without a gap"
+                "only the longest written part of the zoned disk is read: {bytes} bytes from byte \
+                 {offset} on"
             ));
             (self.inputs.offset_bytes, self.inputs.region_bytes) = (offset, bytes);
         }

@@ -31,8 +31,8 @@ impl Counting {
         Self { drive }
     }
 
-    /// How long a cloud volume was asked for more than each of its limits so far, in µs, by the
-    /// names of [`Repeat::EXCEEDED`]; empty of any other drive.
+    /// How long demand has exceeded each limit of a cloud volume so far, in µs, by the names of
+    /// [`Repeat::EXCEEDED`]; empty for any other drive.
     pub fn exceeded(&self) -> BTreeMap<&'static str, i64> {
         self.drive.as_ref().map_or_else(BTreeMap::new, |drive| {
             let counted = exceeded(&Pages::new(Live::system()), drive);
@@ -58,7 +58,8 @@ pub fn wear(view: &dyn View, drive: &Device) -> Option<Wear> {
     Some(Wear { host_bytes, media_bytes, unit_bytes: UNIT_BYTES, ..Wear::default() })
 }
 
-/// The shares of a time, in percent, by which counters in µs grew; what went backwards is left out.
+/// By how much counters in µs grew, in percent of `time`; counters that went backwards are left
+/// out.
 pub fn shares(
     before: &BTreeMap<&'static str, i64>,
     after: &BTreeMap<&'static str, i64>,
@@ -66,7 +67,7 @@ pub fn shares(
 ) -> BTreeMap<&'static str, f64> {
     let share = |(name, us): (&&'static str, &i64)| {
         let gained = us.checked_sub(*before.get(name)?).filter(|us| *us >= 0)?;
-        // The volume counts in steps that may begin before the run.
+        // The volume updates its counters in steps, which may include time before the run.
         Some((*name, (gained as f64 / 1e4 / time.as_secs_f64()).min(100.0)))
     };
     after.iter().filter_map(share).filter(|(_, share)| share.is_finite()).collect()
@@ -143,7 +144,7 @@ mod tests {
             page[56..64].copy_from_slice(&7_000_u64.to_le_bytes());
             Fake::new().bytes("/dev/nvme0/page/log-ns-1-d0-4096", page)
         };
-        assert!(exceeded(&page(0x3c23_b510), &volume).is_empty(), "it is not known for a volume");
+        assert!(exceeded(&page(0x3c23_b510), &volume).is_empty(), "it is not a volume");
         volume.model = Some(Fact::new("Amazon Elastic Block Store".to_owned(), "model"));
         let found = exceeded(&page(0x3c23_b510), &volume);
         assert_eq!(found[&Measure::VolumeIopsExceeded].value, 7_000);

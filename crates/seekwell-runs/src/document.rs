@@ -298,11 +298,10 @@ pub struct Repeat {
 impl Repeat {
     /// The value that says how much of all processors other programs had, in percent.
     pub const OTHERS: &str = "other_programs_percent";
-    /// The value that says how much of all processors was in use, the kernel's own work included,
-    /// in percent.
+    /// The value that says how busy all processors were, including kernel threads, in percent.
     pub const BUSY: &str = "processors_busy_percent";
-    /// For each limit of a cloud volume: what the volume counts, the value that is its share of the
-    /// time of this repeat in percent, and the limit in words.
+    /// For each limit of a cloud volume: the volume's counter, the value that gives its share of
+    /// this repeat's time in percent, and the limit in words.
     pub const EXCEEDED: [(Measure, &str, &str); 4] = [
         (Measure::VolumeIopsExceeded, "volume_iops_exceeded_percent", "the volume's IOPS limit"),
         (

@@ -1,5 +1,5 @@
-//! NVMe namespaces: what a drive says of them (`linux/nvme_ioctl.h`), and the two devices that the
-//! kernel makes of each, a disk (`/dev/nvme0n1`) and one that takes commands (`/dev/ng0n1`).
+//! NVMe namespaces: identifying them (`linux/nvme_ioctl.h`), and pairing the two devices that the
+//! kernel creates for each, a disk (`/dev/nvme0n1`) and a character device (`/dev/ng0n1`).
 
 use crate::{DevId, View, ViewError};
 use rustix::fs::FileType;
@@ -13,10 +13,10 @@ const ID: libc::Ioctl = 0x4e40;
 /// `_IOWR('N', 0x41, struct nvme_passthru_cmd)`.
 const ADMIN_CMD: libc::Ioctl = 0xc048_4e41_u32 as libc::Ioctl;
 const TIMEOUT_MS: u32 = 5_000;
-/// What Identify answers.
+/// Length of Identify data.
 const IDENTIFY_BYTES: usize = 4096;
 
-/// A command; what is left out is 0.
+/// An admin command; other fields are 0.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AdminCommand {
     pub opcode: u8,
@@ -26,38 +26,40 @@ pub struct AdminCommand {
     pub cdw14: u32,
 }
 
-/// `struct nvme_passthru_cmd`.
+/// `struct nvme_passthru_cmd`, and `struct nvme_uring_cmd`, which differs in the last word alone.
 #[repr(C)]
-#[derive(Default)]
-struct Passthru {
-    opcode: u8,
-    flags: u8,
-    rsvd1: u16,
-    nsid: u32,
-    cdw2: u32,
-    cdw3: u32,
-    metadata: u64,
-    addr: u64,
-    metadata_len: u32,
-    data_len: u32,
-    cdw10: u32,
-    cdw11: u32,
-    cdw12: u32,
-    cdw13: u32,
-    cdw14: u32,
-    cdw15: u32,
-    timeout_ms: u32,
-    result: u32,
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of the kernel's header")]
+pub struct Passthru {
+    pub opcode: u8,
+    pub flags: u8,
+    pub rsvd1: u16,
+    pub nsid: u32,
+    pub cdw2: u32,
+    pub cdw3: u32,
+    pub metadata: u64,
+    pub addr: u64,
+    pub metadata_len: u32,
+    pub data_len: u32,
+    pub cdw10: u32,
+    pub cdw11: u32,
+    pub cdw12: u32,
+    pub cdw13: u32,
+    pub cdw14: u32,
+    pub cdw15: u32,
+    pub timeout_ms: u32,
+    /// The first double word of the completion; reserved in `nvme_uring_cmd`.
+    pub result: u32,
 }
 
-const _: () = assert!(size_of::<Passthru>() == 0x48, "the ioctl's number holds the size");
+const _: () = assert!(size_of::<Passthru>() == 0x48, "the command codes contain this size");
 
-/// Sends a command whose data, where it has any, are in `data`, and gives the first double word of
-/// its completion.
+/// Sends a command that reads into or writes from `data`, and returns the first double word of its
+/// completion.
 ///
 /// # Errors
-/// As the kernel answers; a status of the controller's is an error with it in words.
-/// [`io::ErrorKind::NotFound`] where the device knows no such command or takes none.
+/// The kernel's error, or the controller's status in words; [`io::ErrorKind::NotFound`] if the
+/// device does not support the command.
 pub fn admin(device: impl AsFd, command: AdminCommand, data: &mut [u8]) -> io::Result<u32> {
     let AdminCommand { opcode, nsid, cdw10, cdw11, cdw14 } = command;
     let mut command = Passthru {
@@ -88,7 +90,7 @@ pub fn admin(device: impl AsFd, command: AdminCommand, data: &mut [u8]) -> io::R
     }
 }
 
-/// A status of the controller's: code in bits 7:0, type in bits 10:8.
+/// The error for a status: code in bits 7:0, type in bits 10:8.
 fn refused(status: u32) -> io::Error {
     match status & 0x7ff {
         // Invalid opcode, invalid log page, invalid field, feature not changeable.
@@ -99,31 +101,33 @@ fn refused(status: u32) -> io::Error {
     }
 }
 
-/// What a drive says of a namespace.
+/// A namespace, as its drive identifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Namespace {
-    /// Its identifier, which every command names.
+    /// Its identifier, as in commands.
     pub id: u32,
     /// Bytes of data in a logical block.
     pub block_bytes: u32,
-    /// Bytes of metadata beside the data of each block; 0 in most formats.
+    /// Bytes of metadata per block; 0 in most formats.
     pub metadata_bytes: u16,
-    /// All its blocks, in bytes.
+    /// Its capacity in bytes.
     pub size_bytes: u64,
 }
 
 impl Namespace {
-    /// Asks for the namespace of an open device, of either kind.
+    /// Identifies the namespace of an open block or character device.
     ///
     /// # Errors
-    /// As for [`admin`]; `ENOTTY` where it is none, `EACCES` where Linux before 6.2 asks for root.
+    /// As for [`admin`]; `ENOTTY` if it is not a namespace, `EACCES` without root before Linux 6.2.
     pub fn of(device: impl AsFd) -> io::Result<Self> {
         // SAFETY: the request takes no argument and answers with a number.
         let id = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), ID) };
         let id = u32::try_from(id).map_err(|_| io::Error::last_os_error())?;
         let mut page = [0; IDENTIFY_BYTES];
         admin(device, AdminCommand { opcode: 0x06, nsid: id, ..Default::default() }, &mut page)?;
-        let unknown = || io::Error::new(io::ErrorKind::InvalidData, "it describes no namespace");
+        let unknown = || {
+            io::Error::new(io::ErrorKind::InvalidData, "the drive does not describe a namespace")
+        };
         Self::decode(id, &page).ok_or_else(unknown)
     }
 
@@ -140,7 +144,7 @@ impl Namespace {
     }
 }
 
-/// The path of the disk where one leads to the character device of a namespace; any other as it is.
+/// The disk's path if `path` leads to a namespace's character device; otherwise `path`.
 pub fn disk_node<'p>(view: &dyn View, path: &'p Path) -> Cow<'p, Path> {
     let number = rustix::fs::stat(path).ok().and_then(|stat| {
         let kind = FileType::from_raw_mode(stat.st_mode);
@@ -153,11 +157,11 @@ pub fn disk_node<'p>(view: &dyn View, path: &'p Path) -> Cow<'p, Path> {
     }
 }
 
-/// The folder in sysfs of the disk that is the same namespace as a character device; none where
-/// that is something else.
+/// The sysfs folder of the disk of the same namespace as a character device; `None` if that is not
+/// a namespace.
 ///
 /// # Errors
-/// What sysfs does not tell.
+/// If sysfs cannot be read.
 pub fn disk_of(view: &dyn View, generic: DevId) -> Result<Option<PathBuf>, ViewError> {
     match view.canonical(format!("/sys/dev/char/{generic}").as_ref()) {
         Err(ViewError::Absent { .. }) => Ok(None),
@@ -166,18 +170,18 @@ pub fn disk_of(view: &dyn View, generic: DevId) -> Result<Option<PathBuf>, ViewE
     }
 }
 
-/// The folder in sysfs of the character device that is the same namespace as a disk, given by its
-/// own; none where there is none: no NVMe, or Linux before 5.13.
+/// The sysfs folder of the character device of the same namespace as a disk, given the disk's own;
+/// `None` if it is not NVMe, or before Linux 5.13.
 ///
 /// # Errors
-/// What sysfs does not tell.
+/// If sysfs cannot be read.
 pub fn generic_of(view: &dyn View, disk: &Path) -> Result<Option<PathBuf>, ViewError> {
     twin(view, disk, "nvme-generic")
 }
 
-/// The device of `class` that is the same namespace: the kernel puts both below the same controller
-/// or subsystem and gives both the namespace's number there. What stands before that number may
-/// differ: a disk is counted by its subsystem, and its character device by its controller.
+/// The device of `class` of the same namespace: both are below the same controller or subsystem and
+/// have the namespace's number there. The number before it may differ: a disk is numbered by its
+/// subsystem, a character device by its controller.
 fn twin(view: &dyn View, folder: &Path, class: &str) -> Result<Option<PathBuf>, ViewError> {
     let (Some(number), Some(parent)) = (number(folder), folder.parent()) else { return Ok(None) };
     let others = view.list(parent)?.into_iter().map(|name| parent.join(name));

@@ -61,8 +61,7 @@ impl Candidate {
 /// Proposals that are no question of speed, or act only through the beliefs of others.
 const NOT_MEASURED: [&str; 2] = ["iostats", "rotational"];
 
-/// How deeply CPUs and controller may sleep: each request of a load that has one at a time may have
-/// to wake both.
+/// How deeply CPUs and controller may sleep: at depth 1, each request may have to wake both.
 const SLEEP: [&str; 2] = ["cpu.idle_latency", "nvme.latency_tolerance"];
 
 /// The values worth measuring on this disk under this load: of risk A and B alone, of settings

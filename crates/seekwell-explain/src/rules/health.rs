@@ -105,9 +105,9 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-HEALTH-009",
-        about: "a cloud volume was asked for more than it may do",
-        means: "More requests or bytes were asked of the volume than it is provisioned for, or \
-                than its instance may move to and from all of its volumes.",
+        about: "demand exceeded a limit of a cloud volume",
+        means: "The volume received more requests or bytes than it is provisioned for, or than \
+                its instance can transfer to and from all of its volumes.",
         known: "The volume's own counters (Amazon EBS, log page D0h): they grew since the earlier \
                 inspection (a warning), or are above a minute since it was attached \
                 (information).",
@@ -147,7 +147,7 @@ fn grown(input: &Observed<'_>, d: &Device, of: &[Measure]) -> Option<Vec<Measure
     Some(of.iter().copied().filter(grew).collect())
 }
 
-/// Times above the limits of a cloud volume and of its instance.
+/// How long demand exceeded the limits of a cloud volume and of its instance.
 const EXCEEDED: [Measure; 4] = [
     Measure::VolumeIopsExceeded,
     Measure::VolumeRateExceeded,
@@ -160,11 +160,9 @@ fn exceeded(input: &Observed<'_>, d: &Device, health: &Health) -> Option<Found> 
     let long = |m: &Measure| health.get(*m).is_some_and(|f| f.value >= MINUTE_US);
     let more = grown(input, d, &EXCEEDED).filter(|more| !more.is_empty());
     match more {
-        Some(more) => {
-            Some(Found::warning("more is asked of it than it may do").measures(health, more))
-        }
+        Some(more) => Some(Found::warning("demand exceeds its limits").measures(health, more)),
         None => EXCEEDED.iter().any(long).then(|| {
-            Found::info("more was asked of it than it may do")
+            Found::info("demand has exceeded its limits")
                 .measures(health, EXCEEDED.into_iter().filter(long))
         }),
     }

@@ -6,7 +6,7 @@
 
 use crate::model::Fact;
 use crate::mount::MOUNTINFO;
-use crate::pages::page;
+use crate::pages::{BlockGroups, page};
 use crate::reader::{Need, Reader, show};
 use crate::sysfs::name;
 use seekwell_sys::{DevId, Mount};
@@ -35,14 +35,6 @@ pub struct Ext4Facts {
     /// read-only).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_groups: Option<Fact<BlockGroups>>,
-}
-
-/// The block groups of an ext4.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlockGroups {
-    pub total: u64,
-    /// Those whose inode table the kernel has yet to initialise.
-    pub uninitialised: u64,
 }
 
 /// Of the devices at these folders those that an ext4 is mounted from.

@@ -23,11 +23,12 @@ mod scsi;
 mod usb;
 mod vm;
 
+pub use crate::pages::BlockGroups;
 pub use ata::{AhciFacts, AtaFacts};
 pub use bcache::BcacheFacts;
 pub use btrfs::BtrfsFacts;
 pub use ering::{AtaError, AtaErrorClass};
-pub use ext4::{BlockGroups, Ext4Facts};
+pub use ext4::Ext4Facts;
 pub use identify::{IdentifyData, Security};
 pub use mapper::{
     CacheTarget, CryptTarget, MapperFacts, MapperTarget, RaidTarget, SnapshotTarget, ThinPool,

@@ -1,7 +1,7 @@
-//! The way to a server that holds the data: NFS, SMB, NVMe over fabrics, iSCSI.
+//! The network path to the server that holds the data: NFS, SMB, NVMe over fabrics, iSCSI.
 //!
-//! The interface is that of the route that the kernel would take: the longest prefix, then the
-//! lowest metric. Sources: Documentation/networking/proc_net_tcp.rst and `fib_route_seq_show` in
+//! The interface is that of the route the kernel would choose: the longest prefix, then the lowest
+//! metric. Sources: Documentation/networking/proc_net_tcp.rst and `fib_route_seq_show` in
 //! net/ipv4/fib_trie.c; `rt6_print` in net/ipv6/route.c;
 //! Documentation/ABI/testing/sysfs-class-net.
 
@@ -12,20 +12,20 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
-/// How a server is reached.
+/// The network path to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkPath {
     /// Its address.
     pub server: String,
-    /// The interface that leads to it: `eth0`.
+    /// The outgoing interface: `eth0`.
     pub interface: String,
-    /// What the interface carries, in Mbit/s; `None` where it does not say, as most virtual ones.
+    /// The speed of the interface in Mbit/s; `None` if it reports none, like most virtual ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub megabits_per_s: Option<u64>,
 }
 
 impl NetworkPath {
-    /// The rate as people say it: `10 Gbit/s`.
+    /// The speed for display: `10 Gbit/s`.
     pub fn rate(&self) -> Option<String> {
         Some(match self.megabits_per_s? {
             mbps if mbps < 1000 => format!("{mbps} Mbit/s"),
@@ -34,7 +34,7 @@ impl NetworkPath {
     }
 }
 
-/// The way to the server of a network file system, or else to that of the disk.
+/// The path to the server of a network file system, or of a network disk.
 pub(crate) fn path(
     r: &Reader<'_>,
     filesystem: Option<&Filesystem>,
@@ -76,7 +76,8 @@ fn of_iscsi(r: &Reader<'_>, disk: &Device) -> Option<IpAddr> {
     r.hint(Path::new(&connection))?.parse().ok()
 }
 
-/// The interface of the best route to an address; `None` without one, or to this machine itself.
+/// The interface of the best route to an address; `None` if there is none or it is this machine's
+/// own.
 fn route(r: &Reader<'_>, to: IpAddr) -> Option<String> {
     match to {
         IpAddr::V4(to) => {
@@ -91,7 +92,7 @@ fn route(r: &Reader<'_>, to: IpAddr) -> Option<String> {
     }
 }
 
-/// The prefix length, the metric and the interface of a route that fits.
+/// The prefix length, metric and interface of a matching route.
 type Route<'l> = (u32, u32, &'l str);
 
 fn best<'l>(table: &'l str, fits: impl Fn(&'l str) -> Option<Route<'l>>) -> Option<String> {
@@ -102,15 +103,15 @@ fn best<'l>(table: &'l str, fits: impl Fn(&'l str) -> Option<Route<'l>>) -> Opti
 
 /// The route is up.
 const UP: u32 = 1;
-/// It refuses what it leads to.
+/// The route rejects packets.
 const REJECT: u32 = 0x200;
 
 fn usable(flags: u32) -> bool {
     flags & UP != 0 && flags & REJECT == 0
 }
 
-/// `eth0 0000A8C0 00000000 0001 0 0 100 00FFFFFF …`: numbers in hexadecimal, addresses in the order
-/// of the network.
+/// `eth0 0000A8C0 00000000 0001 0 0 100 00FFFFFF …`: hexadecimal, addresses in network byte
+/// order.
 fn route4(line: &str, to: Ipv4Addr) -> Option<Route<'_>> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [name, destination, _, flags, _, _, metric, mask, ..] = fields[..] else { return None };

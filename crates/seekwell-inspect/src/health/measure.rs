@@ -89,10 +89,10 @@ measures! {
     BusyTime: "controller busy", Minutes;
     ReadCommands: "read commands", Count;
     WriteCommands: "write commands", Count;
-    /// More requests were asked of a cloud volume than it is provisioned for.
+    /// Demand exceeded the provisioned IOPS of a cloud volume.
     VolumeIopsExceeded: "above the volume's IOPS limit", Microseconds;
     VolumeRateExceeded: "above the volume's throughput limit", Microseconds;
-    /// More than its virtual machine may do on all of its volumes.
+    /// Demand on all volumes of its virtual machine exceeded that machine's IOPS limit.
     InstanceIopsExceeded: "above the instance's IOPS limit", Microseconds;
     InstanceRateExceeded: "above the instance's throughput limit", Microseconds;
     /// Assuming memory pages of 4 KiB.

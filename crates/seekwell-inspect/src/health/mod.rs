@@ -57,8 +57,8 @@ pub(crate) fn read(r: &mut Reader<'_>, device: &Device) -> Option<Health> {
     }
 }
 
-/// How long more was asked of a cloud volume than one of its limits so far, in microseconds; empty
-/// for any other device, and where `view` asks no drives.
+/// How long demand has exceeded each limit of a cloud volume so far, in microseconds; empty for any
+/// other device, and if `view` asks no drives.
 pub fn exceeded(view: &dyn View, device: &Device) -> BTreeMap<Measure, Fact<i64>> {
     let is_volume = |model: &Fact<String>| model.value.starts_with(nvme::VOLUME_MODEL);
     match &device.detail.nvme {

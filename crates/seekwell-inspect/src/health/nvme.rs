@@ -72,7 +72,7 @@ const VOLUME: &[Cell] = &[
     (M::InstanceIopsExceeded, 72, 8, ONE),
     (M::InstanceRateExceeded, 80, 8, ONE),
 ];
-/// The page of a volume, whose namespace is the first, and how it begins.
+/// The page of a volume's only namespace, and its magic number.
 const VOLUME_PAGE: &str = "log-ns-1-d0-4096";
 const VOLUME_MAGIC: u128 = 0x3c23_b510;
 /// Model number of every volume, and its place in the identify data.
@@ -137,7 +137,7 @@ fn ocp_page(pages: &mut DrivePages<'_, '_>, controller: &Page) -> Option<Page> {
     listed.then(|| pages.get(&format!("log-c0-{OCP_BYTES}")))?
 }
 
-/// How long more was asked of a cloud volume than it or its instance may do.
+/// How long demand has exceeded the limits of a cloud volume and of its instance.
 pub(super) fn exceeded(pages: &mut DrivePages<'_, '_>) -> BTreeMap<M, Fact<i64>> {
     let page = pages.get(VOLUME_PAGE).filter(|p| little(&p.bytes, 0, 4) == Some(VOLUME_MAGIC));
     let Some(page) = page else { return BTreeMap::new() };

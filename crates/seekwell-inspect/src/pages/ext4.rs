@@ -6,8 +6,8 @@
 //!
 //! Source of the layout: `Documentation/filesystems/ext4/globals.rst` of the kernel.
 
-use crate::facts::BlockGroups;
 use rustix::fs::{Advice, Mode, OFlags, fadvise};
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -26,6 +26,14 @@ const CHECKSUMS: u32 = 0x10 | 0x400;
 const FLAGS_AT: usize = 0x12;
 /// `EXT4_BG_INODE_ZEROED`.
 const ZEROED: u16 = 4;
+
+/// The block groups of an ext4 file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockGroups {
+    pub total: u64,
+    /// Those whose inode table the kernel has yet to initialise.
+    pub uninitialised: u64,
+}
 
 /// `TOTAL UNINITIALISED` block groups of the file system on a block device, as text.
 ///

@@ -22,7 +22,7 @@
 mod ext4;
 mod mapper;
 
-pub use ext4::ext4_groups;
+pub use ext4::{BlockGroups, ext4_groups};
 
 use crate::probe::{CHECK_POWER_MODE, NvmeNode, Passthrough, ProbeError, Registers, SgIo};
 use ext4::group_counts;

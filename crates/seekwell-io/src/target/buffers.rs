@@ -70,8 +70,8 @@ impl Buffers {
         &mut self.get(tagged.slot)[..len]
     }
 
-    /// Each slot's buffer by itself, for registration with the kernel: of a request from the midst of
-    /// a larger one Linux counts all that follows against the segments of a command.
+    /// The buffer of each slot, for registration: if one large buffer were registered, Linux would
+    /// count everything after a request's part of it against the segment limit of a command.
     pub fn each(&self) -> Vec<libc::iovec> {
         let one = |slot| libc::iovec { iov_base: self.of(slot).cast(), iov_len: self.stride };
         (0..self.slots).map(one).collect()

@@ -44,8 +44,7 @@ pub enum Engine {
     IoUring,
     /// A pool of system calls for each thread.
     Threads,
-    /// NVMe commands past the block layer, through a ring for each thread, on the character device
-    /// of a namespace.
+    /// NVMe passthrough: commands that bypass the block layer, through a ring for each thread.
     IoUringCmd,
 }
 
@@ -55,7 +54,7 @@ impl Engine {
         (Self::Auto, "io_uring where the kernel allows it, threads elsewhere"),
         (Self::IoUring, "io_uring, or an error"),
         (Self::Threads, "pread and pwrite from a pool of threads"),
-        (Self::IoUringCmd, "NVMe commands past the block layer, as root"),
+        (Self::IoUringCmd, "NVMe passthrough, bypassing the block layer (root)"),
     ];
 
     /// Its name on the command line.
@@ -166,14 +165,14 @@ pub enum TargetError {
     NoKernel,
     #[error("completions can be polled for only in a ring; needed: --engine io_uring")]
     NoRingToPoll,
-    #[error("this kernel takes no NVMe commands through io_uring; needed: Linux 5.19")]
+    #[error("this kernel does not support NVMe passthrough through io_uring; needed: Linux 5.19")]
     NoPassthrough,
     #[error(
-        "requests past the block layer (io_uring_cmd) cannot be atomic, uncached or in the page \
-         cache (direct=0)"
+        "passthrough requests (io_uring_cmd) cannot be atomic or uncached, or use the page cache \
+         (direct=0)"
     )]
     NotByCommand,
-    /// The block layer would split it.
+    /// Only the block layer splits requests.
     #[error(
         "requests of {bytes} bytes are too long for one NVMe command (io_uring_cmd); \
          needed: at most {most}"

@@ -26,7 +26,7 @@ fn without_queues(file: BorrowedFd<'_>) -> bool {
     disk_of(file).is_some_and(|disk| !disk.join("mq").exists())
 }
 
-/// The folder in sysfs of the disk that a file lies on, or is, or takes commands for.
+/// The sysfs folder of the disk that a file is on, is, or is the character device of.
 pub(super) fn disk_of(file: BorrowedFd<'_>) -> Option<PathBuf> {
     let stat = fstat(file).ok()?;
     let number = match FileType::from_raw_mode(stat.st_mode) {

@@ -1,8 +1,8 @@
-//! NVMe commands past the block layer, through a ring on the character device of a namespace
-//! (`/dev/ng0n1`, Linux 5.19).
+//! NVMe passthrough: commands that bypass the block layer, through a ring on the character device
+//! of a namespace (`/dev/ng0n1`, Linux 5.19).
 //!
-//! Of such commands the kernel checks neither range nor whether the descriptor may write. Both are
-//! asserted here, for each.
+//! The kernel checks neither their range nor the access mode of the descriptor, so both are
+//! asserted here for every command.
 
 use super::TargetError;
 use super::nowait::disk_of;
@@ -14,7 +14,7 @@ use crate::request::{Flags, Op};
 use io_uring::types::Fixed;
 use io_uring::{cqueue, opcode, squeue};
 use rustix::fs::{OFlags, fcntl_getfl};
-use seekwell_sys::nvme::Namespace;
+use seekwell_sys::nvme::{Namespace, Passthru};
 use std::os::fd::BorrowedFd;
 
 /// A ring on the character devices of namespaces. Must stay on the thread that made it.
@@ -23,26 +23,26 @@ pub type Passthrough<P = Stamped> = Ring<Commands, P>;
 /// Entries that are NVMe commands.
 pub struct Commands {
     on: Vec<Commanded>,
-    /// By slot: what its request moves once it is done.
+    /// By slot: bytes that its request transfers.
     moves: Box<[u32]>,
-    /// By slot: the range that it deallocates, which the drive reads.
+    /// By slot: the range that it deallocates; the drive reads it.
     ranges: Box<[Range]>,
 }
 
-/// A namespace, and whether the descriptor through which it is reached was opened for writing.
+/// A namespace, and whether its descriptor was opened for writing.
 #[derive(Debug, Clone, Copy)]
 struct Commanded {
     namespace: Namespace,
     writable: bool,
 }
 
-/// A command counts its blocks from 0 in 16 bits (NVM Command Set 1.0, 3.2.4).
+/// The number of blocks is a zero-based field of 16 bits (NVM Command Set 1.0, 3.2.4).
 const MAX_BLOCKS: u64 = 1 << 16;
 const PAGE: u64 = 4096;
 /// `_IOWR('N', 0x80, struct nvme_uring_cmd)` of `linux/nvme_ioctl.h`.
 const URING_CMD_IO: u32 = 0xc048_4e80;
 
-/// A range of Dataset Management: its length in bits 63:32, then where it begins, in blocks.
+/// A range of Dataset Management: its length in bits 63:32, then its first block.
 type Range = [u64; 2];
 
 impl<P: Payload> Passthrough<P> {
@@ -75,7 +75,7 @@ impl<P: Payload> Passthrough<P> {
 }
 
 impl Passthrough {
-    /// Refuses what commands of up to `max_bytes` through a file cannot do.
+    /// Checks that commands of up to `max_bytes` can be sent to a file.
     ///
     /// # Errors
     /// As for [`Passthrough::with`].
@@ -101,7 +101,8 @@ impl Commanded {
         Ok(Self { namespace, writable: access & OFlags::RWMODE == OFlags::RDWR })
     }
 
-    /// The first block of a range, and how many it is long; none where it is not of whole blocks.
+    /// The first block of a range and its number of blocks; `None` unless it consists of whole
+    /// blocks.
     #[inline]
     fn blocks(&self, at: u64, len: u32) -> Option<(u64, u32)> {
         let Namespace { block_bytes, size_bytes, .. } = self.namespace;
@@ -112,12 +113,15 @@ impl Commanded {
         whole.then_some((at / block, len / block_bytes))
     }
 
-    /// The command for a request; one that deallocates has the drive read `range`.
+    /// The command for a request; to deallocate, the drive reads `range`.
     #[inline]
-    fn command(&self, asked: &Asked<'_>, range: &mut Range) -> Option<Command> {
+    fn command(&self, asked: &Asked<'_>, range: &mut Range) -> Option<Passthru> {
         let request = &asked.tagged.request;
-        assert!(self.writable || !request.op.destroys(), "what was opened to be read is read");
-        let mut command = Command { nsid: self.namespace.id, ..Command::default() };
+        assert!(
+            self.writable || !request.op.destroys(),
+            "nothing is written through a read-only descriptor"
+        );
+        let mut command = Passthru { nsid: self.namespace.id, ..Passthru::default() };
         command.opcode = match request.op {
             Op::Flush => 0x00,
             Op::Write => 0x01,
@@ -130,7 +134,7 @@ impl Commanded {
                 let (first, blocks) = self.blocks(asked.at, request.len)?;
                 (command.addr, command.data_len) = (asked.buffer as u64, request.len);
                 (command.cdw10, command.cdw11) = (first as u32, (first >> 32) as u32);
-                // Counted from 0; a write that is to be durable is forced past the drive's cache.
+                // The count is zero-based; durable writes set FUA.
                 let durable = request.op == Op::Write && request.durable;
                 command.cdw12 = (blocks - 1) | u32::from(durable) << 30;
             }
@@ -138,7 +142,7 @@ impl Commanded {
                 let (first, blocks) = self.blocks(asked.at, request.len)?;
                 *range = [(u64::from(blocks) << 32).to_le(), first.to_le()];
                 (command.addr, command.data_len) = (range.as_ptr() as u64, 16);
-                // One range, counted from 0, and what is to become of it.
+                // One range (zero-based), attribute deallocate.
                 (command.cdw10, command.cdw11) = (0, 1 << 2);
             }
         }
@@ -146,8 +150,8 @@ impl Commanded {
     }
 }
 
-/// The longest read or write that reaches a drive as one command, in bytes, where each page of a
-/// buffer may lie on its own.
+/// The longest request that fits into one command, in bytes, if no pages of its buffer are
+/// contiguous.
 fn longest(file: BorrowedFd<'_>) -> u64 {
     let limit = |name: &str| {
         let path = disk_of(file)?.join("queue").join(name);
@@ -157,44 +161,15 @@ fn longest(file: BorrowedFd<'_>) -> u64 {
     transfer.min(limit("max_segments").map_or(u64::MAX, |pages| pages * PAGE))
 }
 
-/// `struct nvme_uring_cmd`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Command {
-    opcode: u8,
-    flags: u8,
-    rsvd1: u16,
-    nsid: u32,
-    cdw2: u32,
-    cdw3: u32,
-    metadata: u64,
-    addr: u64,
-    metadata_len: u32,
-    data_len: u32,
-    cdw10: u32,
-    cdw11: u32,
-    cdw12: u32,
-    cdw13: u32,
-    cdw14: u32,
-    cdw15: u32,
-    timeout_ms: u32,
-    rsvd2: u32,
-}
-
-/// As long as the room for it in an entry.
-type Room = [u8; 80];
-
-const _: () = assert!(size_of::<Command>() == 0x48, "the command's number holds the size");
-
-impl Command {
-    #[inline]
-    fn bytes(self) -> Room {
-        let mut room = [0; 80];
-        // SAFETY: the command is of integers alone and without padding, so that each of its bytes
-        // has a value, and the room is longer.
-        unsafe { room.as_mut_ptr().cast::<Self>().write_unaligned(self) };
-        room
-    }
+/// The command as an entry holds it.
+#[inline]
+fn bytes(command: Passthru) -> [u8; 80] {
+    let mut room = [0; 80];
+    const { assert!(size_of::<Passthru>() <= 80, "an entry has room for a command") };
+    // SAFETY: the command consists of integers without padding, so each of its bytes is
+    // initialised, and it fits.
+    unsafe { room.as_mut_ptr().cast::<Passthru>().write_unaligned(command) };
+    room
 }
 
 impl Kind for Commands {
@@ -209,13 +184,13 @@ impl Kind for Commands {
         let command = on.command(asked, &mut self.ranges[slot])?;
         let data = matches!(request.op, Op::Read | Op::Write);
         let entry = opcode::UringCmd80::new(Fixed(asked.file), URING_CMD_IO)
-            .cmd(command.bytes())
+            .cmd(bytes(command))
             .buf_index(asked.registered.filter(|_| data))
             .build();
         Some(entry.user_data(slot as u64))
     }
 
-    /// A command that was done is answered with a status, which is 0 where all went well.
+    /// The result of a completed command is its status, 0 for success.
     #[inline]
     fn done(&self, entry: &cqueue::Entry32) -> (u32, Result<u32, FailureKind>) {
         let slot = entry.user_data() as u32;
@@ -227,7 +202,7 @@ impl Kind for Commands {
         (slot, result)
     }
 
-    /// Commands from registered buffers came with Linux 6.1.
+    /// Passthrough commands can use registered buffers since Linux 6.1.
     fn may_register(&self, newest: bool) -> bool {
         newest
     }
@@ -258,7 +233,7 @@ mod tests {
         at: u64,
         len: u32,
         durable: bool,
-    ) -> Option<(Command, Range)> {
+    ) -> Option<(Passthru, Range)> {
         let request = Request { op, offset: at, len, wanted: None, id: 0, durable, queue: 0 };
         let tagged = Tagged { slot: 0, request };
         let buffer = std::ptr::without_provenance_mut(0x1122_3344_5566_7000);
@@ -278,7 +253,7 @@ mod tests {
         wanted[36..40].copy_from_slice(&[0x00, 0x10, 0, 0]);
         wanted[40..44].copy_from_slice(&[0x00, 0x10, 0, 0]);
         wanted[48] = 7;
-        assert_eq!(command.bytes(), wanted);
+        assert_eq!(bytes(command), wanted);
     }
 
     #[test]
@@ -287,7 +262,7 @@ mod tests {
         assert_eq!((write.opcode, write.cdw10, write.cdw11), (0x01, 2048, 0));
         assert_eq!(write.cdw12, 1 | 1 << 30, "durable: FUA");
         let flush = encoded(on(512, false), Op::Flush, 0, 0, false).unwrap().0;
-        assert_eq!(flush, Command { nsid: 7, ..Command::default() });
+        assert_eq!(flush, Passthru { nsid: 7, ..Passthru::default() });
         let discard = encoded(on(512, true), Op::Discard, MIB, MIB as u32, false);
         let (discard, range) = discard.unwrap();
         assert_eq!((discard.opcode, discard.data_len), (0x09, 16));

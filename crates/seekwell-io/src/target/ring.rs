@@ -1,6 +1,5 @@
-//! A ring of io_uring: registered files and buffers, one `io_uring_enter` to submit and to reap,
-//! request slot = buffer slot = user data. What its entries ask of the kernel is a [`Kind`] of its
-//! own.
+//! An io_uring ring: registered files and buffers, one `io_uring_enter` to submit and to reap,
+//! request slot = buffer slot = user data. What its entries do is a [`Kind`].
 
 use super::buffers::Buffers;
 use super::payload::{Payload, Stamped};
@@ -14,52 +13,53 @@ use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, squeue};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// A request on its way into a ring.
+/// A request to be submitted.
 pub struct Asked<'r> {
-    /// The request, and the tag that comes back.
+    /// The request and its tag.
     pub tagged: &'r Tagged,
     /// The number of its file.
     pub file: u32,
-    /// Where in that, in bytes.
+    /// The offset in that file, in bytes.
     pub at: u64,
-    /// Whether a flush need not make the file's times durable.
+    /// Whether a flush may leave the file's metadata alone (`fdatasync`).
     pub data_only: bool,
-    /// Its buffer, which is the kernel's until it is done.
+    /// Its buffer, which belongs to the kernel until the request completes.
     pub buffer: *mut u8,
-    /// Under which number that is registered with the ring, where it is.
+    /// The buffer's index, if it is registered.
     pub registered: Option<u16>,
 }
 
-/// What the entries of a ring are.
+/// What the entries of a ring do.
 pub trait Kind {
-    /// An entry that is submitted.
+    /// The type of submissions.
     type Entry: squeue::EntryMarker;
-    /// An entry that says how it went.
+    /// The type of completions.
     type Done: cqueue::EntryMarker;
 
-    /// Asks for a request; none where it is no whole number of blocks and no entry can say that.
+    /// The entry for a request; `None` if it cannot be expressed, because it is not made of whole
+    /// blocks.
     fn entry(&mut self, asked: &Asked<'_>) -> Option<Self::Entry>;
 
-    /// The slot of a request, and the bytes that it moved.
+    /// The slot of a completed request and its result.
     fn done(&self, entry: &Self::Done) -> (u32, Result<u32, FailureKind>);
 
-    /// Whether requests can use registered buffers where the newest setup that is asked for (Linux
-    /// 6.1) is there.
+    /// Whether requests can use registered buffers; `newest` tells whether the ring has the setup
+    /// of Linux 6.1.
     fn may_register(&self, newest: bool) -> bool;
 
-    /// Who makes the requests.
+    /// Who issues the requests.
     fn issuer(&self) -> Issuer;
 }
 
 /// A ring on open files. Must stay on the thread that made it.
 pub struct Ring<K: Kind, P = Stamped> {
-    // Dropped in this order: the kernel lets go of the memory before it is unmapped.
+    // Dropped in this order: the ring releases the buffers before they are unmapped.
     ring: IoUring<K::Entry, K::Done>,
     buffers: Buffers,
     kind: K,
     payload: P,
     registered: bool,
-    /// Slots of requests that no entry can ask for.
+    /// Slots of requests without an entry.
     refused: Vec<u32>,
     clock: Clock,
     syscalls: u64,
@@ -131,7 +131,7 @@ impl<K: Kind, P: Payload> Ring<K, P> {
 }
 
 /// Builds a ring with the cheapest completion delivery the kernel has: deferred task work (6.1),
-/// then cooperative (5.19), then plain. Gives whether it was the first.
+/// then cooperative (5.19), then plain. Also returns whether it was the first.
 #[allow(clippy::type_complexity, reason = "a ring has two types of entries")]
 fn build<K: Kind>(
     depth: u32,

@@ -171,7 +171,7 @@ pub(super) fn zones(asked: &Asked<'_>) -> Result<(Option<Strided>, Option<Zoned>
     }
 }
 
-/// How zones of a device are used, whose options are read in any mode.
+/// How the zones of a device are used; the options are checked in any mode.
 fn zoned(asked: &Asked<'_>, zone_bytes: Option<u64>) -> Result<Zoned, JobError> {
     let most = |name| Ok::<_, JobError>(asked.number(name, 0, 4096)?.filter(|n| *n > 0));
     let share = |name| {

@@ -133,18 +133,18 @@ pub struct Strided {
 /// `zonemode=zbd`: the files are zoned devices, whose write pointers are followed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Zoned {
-    /// How long the zones of the device are to be, in bytes; none for whatever it has.
+    /// The expected zone size of the device, in bytes; `None` accepts any.
     pub zone_bytes: Option<u64>,
     /// Reads may go beyond write pointers.
     pub read_beyond: bool,
-    /// The most zones open in the device at once; none for as many as it takes.
+    /// The most zones open on the device at once; `None` for the device's own limit.
     pub most_open: Option<u32>,
-    /// The most that each clone has opened at once.
+    /// The most that each clone may have open at once.
     pub most_open_each: Option<u32>,
-    /// What the device takes at most makes no difference to `most_open`.
+    /// The device's own limit does not apply.
     pub past_limits: bool,
-    /// Written zones are given up from this share on that was written of all.
+    /// Zones are reset early once this share of them is written.
     pub reset_from: f64,
-    /// At each so many writes; none where only full zones are.
+    /// They are reset after this many writes; `None` if only full zones are reset.
     pub reset_every: Option<u64>,
 }

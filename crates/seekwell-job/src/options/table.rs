@@ -91,12 +91,9 @@ pub(super) const GROUPS: &[Group] = &[
     inert("files are not locked here", "lockfile"),
     inert("every file is looked at before the run, whatever it is said to be", "filetype"),
     inert("results give the start of the run, on the Unix clock", "job_start_clock_id"),
+    inert("a failed write to a zone is an error like any other", "recover_zbd_write_error"),
     inert(
-        "a write that a zone does not take is an error like any other",
-        "recover_zbd_write_error",
-    ),
-    inert(
-        "what is left of a zone that is too short for a request is never written here",
+        "the rest of a zone that is too short for a request is never written",
         "write_zone_remainder",
     ),
     inert("no map of used blocks is needed here, so it cannot fail", "softrandommap"),

@@ -187,8 +187,8 @@ impl PlainJob {
         }
     }
 
-    /// It as a job that follows the write pointers of a zoned device, with `more` options of jobs.
-    /// Its rate bounds reads and writes apart, and it has no tags.
+    /// The same workload as a job that follows the write pointers of a zoned device, with `more`
+    /// options of jobs. Tags are not supported, and a rate applies to reads and writes separately.
     ///
     /// # Errors
     /// [`JobError`] for an option that does not fit.
@@ -198,7 +198,7 @@ impl PlainJob {
         around: &Surroundings,
     ) -> Result<JobFile, JobError> {
         let alone = self.iodepth == 1 && self.engine != Engine::IoUring;
-        // What a job has no name for, says in another way, or has always.
+        // Options that a job does not have, or names differently.
         let own = |key: &str| {
             ["engine", "tags", "tag-policy"].contains(&key) || (alone && key == "iodepth")
         };

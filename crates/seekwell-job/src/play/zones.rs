@@ -1,10 +1,10 @@
 //! Where requests go on a zoned device: writes to write pointers, reads below them.
 //!
-//! [`Zones`] knows of each zone of a device how far it was written, whether it is open and whether
-//! a write is outstanding there, for all clones together. It is asked where each request goes and
-//! touches nothing itself. One write is outstanding in a zone at a time: of two, the kernel or the
-//! device could do the second first, and it would fail. [`Follow`] is what a clone asks through; it
-//! has zones reset and finished on the way.
+//! [`Zones`] tracks the zones of a device for all clones: how far each is written, whether it is
+//! open and whether a write is outstanding. It decides where each request goes and does no I/O
+//! itself. Only one write is outstanding per zone: of two, the kernel or the device could execute
+//! the second first, which would fail. Clones ask through [`Follow`], which resets and finishes
+//! zones.
 
 mod follow;
 
@@ -13,51 +13,50 @@ pub use follow::{ChangeZones, Collecting, Follow, Placed, SharedZones, Unchanged
 use seekwell_access::{Zone, ZoneChange, ZoneCondition, ZoneKind};
 use std::ops::Range;
 
-/// What is to be done for a request.
+/// The next step for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// It goes to byte `at` with `len` bytes, no more than were wished.
+    /// Issue it at byte `at` with `len` bytes, at most as many as requested.
     Go {
-        /// In the device.
+        /// From the start of the device.
         at: u64,
         /// At least the shortest request of the job.
         len: u64,
     },
-    /// First this zone is to be changed; then [`Zones::changed`] is to be told, and the zones asked
-    /// again.
+    /// Reset or finish this zone first, then call [`Zones::changed`] and ask again.
     Change {
         /// Its number.
         zone: usize,
-        /// What is to become of it.
+        /// The command for it.
         change: ZoneChange,
     },
-    /// It has to wait until a write is done.
+    /// Ask again after a write has completed.
     Wait,
-    /// It has no place from there on.
+    /// No place is left from the wished one on.
     Through,
 }
 
-/// Who asks.
+/// The clone that asks.
 #[derive(Debug, Clone)]
 pub struct Asker {
     /// Its number among all clones of the run.
     pub clone: u32,
     /// The zones that it uses.
     pub range: Range<usize>,
-    /// Whether places are drawn; otherwise they follow each other.
+    /// Whether its accesses are random; otherwise they are sequential.
     pub random: bool,
     /// Its shortest request, in bytes.
     pub shortest: u64,
     /// Whether it reads beyond write pointers.
     pub beyond: bool,
-    /// The most zones that it opened itself and that are still open.
+    /// How many of the open zones it may have opened itself.
     pub most_open: usize,
 }
 
 /// A write or a change that is outstanding in a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Busy {
-    /// Where what can be read meanwhile ends.
+    /// The end of what can be read meanwhile.
     from: u64,
     /// The clone that waits for it.
     by: u32,
@@ -67,9 +66,9 @@ struct Busy {
 struct State {
     zone: Zone,
     busy: Option<Busy>,
-    /// Reads that are outstanding in it; it is not changed under them.
+    /// Outstanding reads; the zone is neither reset nor finished before they complete.
     reads: u32,
-    /// Who wrote to it first, while it counts as open.
+    /// While it counts as open: the clone that wrote to it first.
     opened_by: Option<u32>,
 }
 
@@ -99,17 +98,17 @@ impl State {
 #[derive(Debug)]
 pub struct Zones {
     all: Vec<State>,
-    /// Those that are open, in no order.
+    /// The open ones, in no particular order.
     open: Vec<usize>,
     most_open: usize,
 }
 
-/// No clone of a run: zones that were open before it.
+/// Stands for no clone: the zone was open before the run.
 const NOBODY: u32 = u32::MAX;
 
 impl Zones {
-    /// The zones of a device as it reports them, one after the other, of which at most `most_open`
-    /// may be open. Those that are may be more; no other is then opened.
+    /// The zones of a device as reported, without gaps, of which at most `most_open` may be open.
+    /// If more are open already, no other is opened.
     pub fn new(zones: Vec<Zone>, most_open: Option<u32>) -> Self {
         let follow = |pair: &[Zone]| pair[0].end() == pair[1].start;
         assert!(zones.windows(2).all(follow), "zones lie one after the other");
@@ -125,14 +124,14 @@ impl Zones {
         Self { all, open, most_open }
     }
 
-    /// The zones that lie whole in a part of the device.
+    /// The zones that lie entirely within a part of the device.
     pub fn within(&self, part: Range<u64>) -> Range<usize> {
         let first = self.all.partition_point(|state| state.zone.start < part.start);
         let end = self.all.partition_point(|state| state.zone.end() <= part.end);
         first..end.max(first)
     }
 
-    /// What some zones hold at most, in bytes.
+    /// The total capacity of some zones, in bytes.
     pub fn capacity_bytes(&self, range: &Range<usize>) -> u64 {
         self.all[range.clone()].iter().map(|state| state.zone.capacity).sum()
     }
@@ -142,14 +141,15 @@ impl Zones {
         &self.all[number].zone
     }
 
-    /// The zone of a byte, or the nearest of the range; none beyond its end.
+    /// The zone of a byte, or the first of the range if the byte lies before it; `None` beyond its
+    /// end.
     fn at(&self, range: &Range<usize>, byte: u64) -> Option<usize> {
         let zone = self.all.partition_point(|state| state.zone.end() <= byte);
         (zone < range.end).then_some(zone.max(range.start))
     }
 
-    /// Where a write goes that wishes to go to `wish`. Of a zone that is written in order the wish
-    /// says no more than which. With `collect`, what the zone holds is given up first.
+    /// Where a write drawn for byte `wish` goes. For a sequential zone, the wish only selects the
+    /// zone. With `collect`, the zone is reset first.
     pub fn write(&mut self, by: &Asker, wish: u64, len: u64, collect: bool) -> Step {
         assert!(len >= by.shortest && by.shortest > 0, "a request is as long as the shortest");
         let Some(wished) = self.writable(by, wish) else { return Step::Through };
@@ -169,7 +169,7 @@ impl Zones {
             return Step::Wait;
         }
         if state.room() < by.shortest {
-            // What is left of an open zone would keep it open.
+            // The unwritten rest would keep the zone open.
             let change = if state.is_open() { ZoneChange::Finish } else { ZoneChange::Reset };
             return self.change(by, number, change);
         }
@@ -193,8 +193,7 @@ impl Zones {
         Step::Go { at, len }
     }
 
-    /// The zone for a write: the wished one, or for writes that follow each other the next that
-    /// has room.
+    /// The zone for a write: the wished one, or for sequential writes the next one with room.
     fn writable(&self, by: &Asker, wish: u64) -> Option<usize> {
         let wished = self.at(&by.range, wish)?;
         let has_room = |number: &usize| {
@@ -215,7 +214,7 @@ impl Zones {
         })
     }
 
-    /// Where the zones that take writes anywhere end, from one of them on.
+    /// The end of the run of conventional zones that contains this one.
     fn reach(&self, range: &Range<usize>, number: usize) -> u64 {
         let states = &self.all[number..range.end];
         let plain = states.iter().take_while(|state| !state.has_pointer() && state.takes_writes());
@@ -237,7 +236,7 @@ impl Zones {
             && (by.most_open == usize::MAX || self.open.iter().filter(own).count() < by.most_open)
     }
 
-    /// An open zone in place of one that may not be opened, or what has to be done before. Which
+    /// An open zone to use because no other may be opened, or the step needed first. The choice
     /// depends on the wish, so that writes spread over the open zones.
     fn stand_in(&mut self, by: &Asker, wish: u64) -> Result<usize, Step> {
         let (first, last) = (self.zone(by.range.start).start, self.zone(by.range.end - 1).end());
@@ -250,7 +249,7 @@ impl Zones {
         if let Some(number) = own.iter().copied().find(is_idle) {
             return Ok(number);
         }
-        // Only where all are elsewhere: whoever left them may never come back.
+        // Only if all open zones are outside the range: whoever opened them may never return.
         match others.into_iter().find(is_idle).filter(|_| own.is_empty()) {
             Some(number) => Err(self.change(by, number, ZoneChange::Finish)),
             None => Err(Step::Wait),
@@ -267,7 +266,7 @@ impl Zones {
         Step::Change { zone, change }
     }
 
-    /// A zone was changed as [`Step::Change`] said.
+    /// Records that a zone was changed as [`Step::Change`] demanded.
     pub fn changed(&mut self, number: usize, change: ZoneChange) {
         let state = &mut self.all[number];
         let busy = state.busy.take();
@@ -280,7 +279,7 @@ impl Zones {
         self.close(number);
     }
 
-    /// A write that was told to go to `at` is done.
+    /// Records that the write issued at `at` has completed.
     pub fn written(&mut self, at: u64, failed: bool) {
         let number = self.at(&(0..self.all.len()), at).expect("a write went to a zone");
         let state = &mut self.all[number];
@@ -297,14 +296,14 @@ impl Zones {
         }
     }
 
-    /// A read that was told to go to `at` is done.
+    /// Records that the read issued at `at` has completed.
     pub fn was_read(&mut self, at: u64) {
         let number = self.at(&(0..self.all.len()), at).expect("a read went to a zone");
         let reads = &mut self.all[number].reads;
         *reads = reads.checked_sub(1).expect("each read is done once");
     }
 
-    /// A clone is gone; what it did not see the end of holds up nobody.
+    /// Forgets a clone that has ended, so that its unfinished requests block nobody.
     fn leave(&mut self, clone: u32) {
         let left = |state: &&mut State| state.busy.is_some_and(|busy| busy.by == clone);
         self.all.iter_mut().filter(left).for_each(|state| state.busy = None);
@@ -315,11 +314,11 @@ impl Zones {
         self.open.retain(|open| *open != number);
     }
 
-    /// Where a read goes that wishes to go to `wish`: below a write pointer, unless it may go
+    /// Where a read drawn for byte `wish` goes: below a write pointer, unless the clone may read
     /// beyond.
     pub fn read(&mut self, by: &Asker, wish: u64, len: u64) -> Step {
         let step = self.readable(by, wish, len);
-        // Who reads anywhere minds no reset meanwhile.
+        // Reads beyond write pointers do not hold up a reset.
         if let Step::Go { at, .. } = step
             && !by.beyond
             && let Some(number) = self.at(&by.range, at)
@@ -349,7 +348,7 @@ impl Zones {
         found.unwrap_or(Step::Through)
     }
 
-    /// A read at the wish, or at the start of a zone beyond it.
+    /// A sequential read: at the wish, or at the start of the zone.
     fn read_on(&self, by: &Asker, number: usize, wish: u64, len: u64) -> Option<Step> {
         let Range { start, end } = self.all[number].readable();
         let at = wish.max(start);
@@ -357,7 +356,7 @@ impl Zones {
         (room > 0).then_some(Step::Go { at, len: len.min(room) })
     }
 
-    /// A read anywhere in what a zone holds, where depending on the wish.
+    /// A random read within the written part of a zone, at a place derived from the wish.
     fn read_in(
         &self,
         by: &Asker,
@@ -372,7 +371,7 @@ impl Zones {
         (len > 0).then_some(Step::Go { at, len })
     }
 
-    /// Which part of some zones was written.
+    /// The written share of some zones.
     fn written_share(&self, range: &Range<usize>) -> f64 {
         let states = &self.all[range.clone()];
         let written = |state: &State| state.zone.write_pointer - state.zone.start;

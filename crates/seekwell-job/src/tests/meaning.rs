@@ -194,7 +194,7 @@ fn what_does_not_fit_together_is_refused() {
         ("offset_increment=1p\nnumjobs=4000\noffset=5000p", "below 8 EiB"),
         ("rate=1m\nrate_min=2m", "at most rate"),
         ("filesize=0", "at least 1 byte"),
-        ("size=10z", "only the device says"),
+        ("size=10z", "sizes in zones"),
         ("filename=-", "standard input"),
         ("size=101%", "0% to 100%"),
     ] {

@@ -99,9 +99,7 @@ pub(crate) fn amount(text: &str, how: Reading) -> Parsed<Amount> {
         return if percent <= 100 { Ok(Amount::Percent(percent)) } else { Err(needed) };
     }
     if text.ends_with(['z', 'Z']) {
-        return Err(
-            "bytes or percent: how long a zone is, for zonemode=zbd too, only the device says",
-        );
+        return Err("bytes or percent: sizes in zones are not supported");
     }
     number(text, how).map(Amount::Bytes)
 }

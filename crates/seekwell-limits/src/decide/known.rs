@@ -57,9 +57,9 @@ pub fn processor<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     (others + own >= BUSY).then(said)
 }
 
-/// dm-crypt works in threads of the kernel, whose time is no program's.
+/// dm-crypt works in kernel threads, whose time belongs to no program.
 fn encryption<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
-    /// Of all processor time, the kernel's part that other work does not explain.
+    /// Of all processor time, the part used by kernel threads.
     const MOST: f64 = 0.5;
     run.document.inspection.device.as_ref().filter(|device| encrypts(device))?;
     let busy = least(point.phase, Repeat::BUSY).filter(|busy| *busy >= BUSY)?;
@@ -113,7 +113,7 @@ pub fn group_limit<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> 
     Some(Said::shown(Station::Throttle).at(reached))
 }
 
-/// A limit of a cloud volume or its instance, which the volume itself says was reached.
+/// A limit of a cloud volume or its instance that the volume itself counts as exceeded.
 pub fn volume_limit<'r>(_: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     /// Of the time, in percent.
     const MOST: f64 = 50.0;

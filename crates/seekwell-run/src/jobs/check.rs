@@ -66,7 +66,7 @@ pub fn jobs(jobs: &[Job]) -> Result<(), JobRunError> {
     Ok(())
 }
 
-/// Whether an option is there, and its name or what is wrong with it.
+/// Whether an option is set, and its name or what is wrong with it.
 type Contradiction = (fn(&Job) -> bool, &'static str);
 
 /// What decides requests that a trace decides already.
@@ -85,21 +85,21 @@ const NOT_REPLAYED: &[Contradiction] = &[
     (|job| job.random.precondition.is_some(), "sprandom"),
 ];
 
-/// Refuses what does not go with following write pointers.
+/// Refuses options that are incompatible with `zonemode=zbd`.
 fn zoned(job: &Job) -> Result<(), JobRunError> {
     if job.zoned.is_none() {
         return Ok(());
     }
     let kind = job.access.kind;
     let rules = [
-        (kind.trims(), "with zonemode=zbd zones are reset when they are full; leave rw=trim out"),
+        (kind.trims(), "zonemode=zbd resets full zones itself; leave rw=trim out"),
         (
             kind.writes() && !job.engine.direct,
-            "zonemode=zbd needs direct=1: the page cache would write in an order of its own",
+            "zonemode=zbd needs direct=1: the page cache writes back in any order",
         ),
         (
             kind.writes() && job.verify.is_some(),
-            "zonemode=zbd resets zones, and what was in them does not verify; leave verify out",
+            "zonemode=zbd resets zones, so their data cannot be verified; leave verify out",
         ),
         (job.unaligned, "zonemode=zbd needs whole blocks; leave bs_unaligned out"),
     ];
@@ -109,15 +109,15 @@ fn zoned(job: &Job) -> Result<(), JobRunError> {
     }
 }
 
-/// What commands past the block layer cannot do.
+/// What NVMe passthrough cannot do.
 const NOT_BY_COMMAND: &[Contradiction] = &[
     (
         |job| job.engine.flags.atomic || job.engine.flags.uncached,
-        "io_uring_cmd sends commands past the block layer, which cannot be atomic or uncached",
+        "io_uring_cmd bypasses the block layer and cannot be atomic or uncached",
     ),
     (
         |job| job.durability.open != OpenSync::None || job.durability.syncs_at_end(),
-        "io_uring_cmd sends commands and has no file to sync; fsync=N sends a flush after N writes",
+        "io_uring_cmd has no file to sync; fsync=N sends a flush after N writes",
     ),
 ];
 
@@ -163,7 +163,7 @@ pub fn on_machine(jobs: &[Job]) -> Result<(), JobRunError> {
             |job| job.verify.is_some(),
             "verify needs data that was written, and a modelled machine keeps none",
         ),
-        (|job| job.zoned.is_some(), "no modelled machine has zones; leave zonemode=zbd out"),
+        (|job| job.zoned.is_some(), "modelled machines have no zones; leave zonemode=zbd out"),
     ];
     let found = jobs.iter().find_map(|job| Some((job, rules.iter().find(|(asks, _)| asks(job))?)));
     found.map_or(Ok(()), |(job, (_, what))| Err(Fault::NotHere(what).of(job)))

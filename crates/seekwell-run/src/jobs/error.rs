@@ -92,15 +92,15 @@ pub enum Fault {
         most: u32,
     },
     #[error(
-        "zonemode=zbd, and {} has no zones: leave zonemode out, or give a zoned device \
-         (queue/zoned is host-managed or host-aware)", path.display()
+        "zonemode=zbd needs a zoned device, and {} has no zones; leave zonemode out, or choose a \
+         device whose queue/zoned is host-managed or host-aware", path.display()
     )]
     NotZoned { path: PathBuf },
-    #[error("the zones of {} are not known: {source}", path.display())]
+    #[error("the zones of {} cannot be read: {source}", path.display())]
     Zones { path: PathBuf, source: ZonesError },
     #[error(
-        "no whole zone of {} lies in what the job uses: zones have {zone} bytes; offset and size \
-         have to be multiples of that", path.display()
+        "the job's part of {} contains no whole zone; zones have {zone} bytes, and offset and size \
+         must be multiples of that", path.display()
     )]
     NoWholeZone {
         path: PathBuf,
@@ -108,11 +108,12 @@ pub enum Fault {
         zone: u64,
     },
     #[error(
-        "zonesize is {given}, and the zones of {} have {zone} bytes; leave it out", path.display()
+        "zonesize is {given}, but the zones of {} have {zone} bytes; leave zonesize out",
+        path.display()
     )]
     ZoneSize { path: PathBuf, given: u64, zone: u64 },
     #[error(
-        "a zone of {} holds {capacity} bytes, and bs is {found}: give a smaller one",
+        "bs is {found}, but a zone of {} holds only {capacity} bytes; choose a smaller bs",
         path.display()
     )]
     BeyondZone { path: PathBuf, found: u32, capacity: u64 },

@@ -187,8 +187,8 @@ pub fn target_of(place: &Place) -> &Path {
 }
 
 impl Media {
-    /// The descriptor of a place as a job asks for it: for commands, or with or without the page
-    /// cache, writes durable or not.
+    /// The descriptor of a place as a job needs it: for passthrough, or with or without the page
+    /// cache and durable writes.
     pub fn descriptor(&mut self, place: usize, job: &Job) -> io::Result<Arc<OwnedFd>> {
         let Some(opened) = &self.media[place].opened else {
             unreachable!("jobs that go nowhere open nothing")
@@ -207,7 +207,7 @@ impl Media {
         }))
     }
 
-    /// Opens what takes commands past the block layer, for the places of jobs that send some.
+    /// Opens the character devices of jobs that use NVMe passthrough.
     pub fn open_commands(
         &mut self,
         jobs: &[Job],

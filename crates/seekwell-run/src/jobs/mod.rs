@@ -374,7 +374,7 @@ impl Plan<'_, '_> {
             .filter(|m| measured.contains(&m.job))
             .flat_map(|m| m.uses.iter().map(|u| u.place))
             .collect();
-        // The kernel counts no commands past the block layer.
+        // The kernel does not count passthrough commands.
         let counts = measured.iter().all(|j| jobs[*j].engine.kind != EngineKind::IoUringCmd);
         let counted =
             |media: &Media| counts.then(|| media.counters(&places, run.host.view)).flatten();

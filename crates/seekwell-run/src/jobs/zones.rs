@@ -1,4 +1,4 @@
-//! The zones that jobs follow: asked for once when all is open, and then shared by all clones.
+//! The zones that jobs follow: read once all devices are open, then shared by all clones.
 
 use super::error::{Fault, JobRunError};
 use super::media::{Media, Medium};
@@ -10,10 +10,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Gives each place whose zones are followed its zones.
+/// Reads the zones of each place whose zones are followed.
 ///
 /// # Errors
-/// What is no zoned device, or has no zone that fits the job.
+/// If it is not a zoned device, or none of its zones fits the job.
 pub fn follow(
     jobs: &[Job],
     layout: &Layout,
@@ -43,7 +43,7 @@ pub fn follow(
     Ok(())
 }
 
-/// The zones of what was opened.
+/// The zones of an open device.
 fn ask(
     medium: &Medium,
     most_open: Option<u32>,
@@ -58,7 +58,7 @@ fn ask(
     Ok(Arc::new(SharedZones::new(Zones::new(zones, most_open), device)))
 }
 
-/// The most zones that may be open at once: what the jobs say, and what the device takes.
+/// The most zones that may be open at once, by the jobs and by the device.
 fn most_open(
     followed: impl Iterator<Item = Zoned> + Clone,
     device: Option<DevId>,
@@ -75,7 +75,7 @@ fn most_open(
     known.chain(asked).min()
 }
 
-/// A job has at least one whole zone, of the length that it names, that takes its requests.
+/// Checks that a job has a whole zone, of the expected size, that its requests fit into.
 fn fits(
     job: &Job,
     zoned: Zoned,
@@ -103,7 +103,7 @@ fn part(used: &Use) -> Range<u64> {
     used.region.start..used.region.start + used.region.bytes
 }
 
-/// The zones of each file of a clone, which has this number among all; empty where it follows none.
+/// The zones of each file of clone `number`; empty if it follows none.
 pub fn of(media: &Media, number: usize, member: &Member, job: &Job) -> Vec<Follow> {
     let Some(zoned) = job.zoned else { return Vec::new() };
     let one = |used: &Use| {

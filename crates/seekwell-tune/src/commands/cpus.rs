@@ -1,7 +1,7 @@
 //! A file that every CPU has, such as `cpufreq/scaling_governor`: one setting for all of them.
 //!
-//! It reads as one word where all CPUs have the same, else as one word for each in the order of
-//! their numbers, and is written likewise, so that CPUs that differed are put back as they were.
+//! It reads as one word if all CPUs have the same value, otherwise as one word per CPU in order of
+//! their numbers. It is written likewise, so CPUs that differed get their own values back.
 //!
 //! Source: Documentation/ABI/testing/sysfs-devices-system-cpu.
 
@@ -13,16 +13,16 @@ use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// The folder that stands for that of every CPU.
+/// Stands for the folder of every CPU.
 pub const EVERY_CPU: &str = "/sys/devices/system/cpu/cpu*";
 
-/// The folder of all CPUs and what is below each, of a path through a folder `cpu*`.
+/// Splits a path through `cpu*` into the folder of all CPUs and the path below each.
 pub(super) fn star(path: &Path) -> Option<(&Path, &Path)> {
     let every = path.ancestors().find(|above| above.ends_with("cpu*"))?;
     Some((every.parent()?, path.strip_prefix(every).ok()?))
 }
 
-/// Such a path for each CPU that has it, in order of their numbers.
+/// The actual paths of the CPUs that have the file, in order of their numbers.
 fn each(view: &dyn View, path: &Path) -> Result<Vec<PathBuf>, ViewError> {
     let Some((all, below)) = star(path) else { return Ok(Vec::new()) };
     let number = |name: &String| name.strip_prefix("cpu")?.parse::<u32>().ok();
@@ -32,7 +32,7 @@ fn each(view: &dyn View, path: &Path) -> Result<Vec<PathBuf>, ViewError> {
     Ok(paths.filter(|path| view.exists(path)).collect())
 }
 
-/// What the CPUs have, in one text.
+/// The value or values of all CPUs, as one text.
 pub(super) fn shown(view: &dyn View, path: &Path) -> Result<String, ViewError> {
     let texts: Result<Vec<String>, _> = each(view, path)?.iter().map(|p| view.text(p)).collect();
     joined(&texts?).map_err(|error| ViewError::from_io(path, &error))

@@ -6,8 +6,8 @@
 //! where no file can be (`/dev/sda/ata/apm`), so that journal, guard, read-back and putting back
 //! treat them as any attribute: [`Commanded`] shows them beside the kernel's files, and
 //! [`crate::writer::Sysfs`] reads and writes them. The lines of io.cost get names below their file
-//! (`/sys/fs/cgroup/io.cost.model/8:0`), and what every CPU has in a file is one file with a star
-//! in its name (`/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor`).
+//! (`/sys/fs/cgroup/io.cost.model/8:0`), and a file that every CPU has is one with a star in its
+//! path (`/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor`).
 
 mod ata;
 mod block;
@@ -24,7 +24,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a setting that is no file of its own is.
+/// The kinds of settings that are not files of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A command to the drive or the kernel.

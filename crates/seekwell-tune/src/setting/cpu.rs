@@ -1,5 +1,5 @@
-//! How fast the CPUs run and how deeply they sleep: each request waits for one to wake, and each
-//! completion again.
+//! How fast the CPUs run and how deeply they sleep: submitting a request and completing it may each
+//! have to wake one.
 //!
 //! Sources: Documentation/admin-guide/pm/cpufreq.rst and cpuidle.rst;
 //! Documentation/ABI/testing/sysfs-devices-power.
@@ -19,8 +19,8 @@ const EVERY: Setting =
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: "cpu.idle_latency",
-        what: "how long a CPU may take to wake from idle, in µs; 0 is no limit, n/a not at all: \
-               idle CPUs then run in a loop",
+        what: "the longest a CPU may take to wake from idle, in µs; 0 is no limit, n/a makes idle \
+               CPUs poll instead of sleeping",
         find: |view, _, key| every(view, key, "power/pm_qos_resume_latency_us"),
         values: |_, _, _| Values::at_least(0).or_words(["n/a"]),
         ..EVERY
@@ -45,8 +45,8 @@ fn every(view: &dyn View, key: &str, file: &str) -> Vec<(String, PathBuf)> {
     one(view, key, Path::new(EVERY_CPU).join(file))
 }
 
-/// The words of the file beside; CPUs of several kinds may have other words, which the kernel then
-/// refuses.
+/// The words in the file next to it, of the first CPU; the kernel refuses a word that another kind
+/// of CPU lacks.
 fn listed(view: &dyn View, path: &Path, file: &str) -> Values {
     let text = view.text(&path.with_file_name(file)).unwrap_or_default();
     Values::words(&text.split_whitespace().collect::<Vec<_>>())

@@ -35,8 +35,8 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "nvme.latency_tolerance",
-        what: "how long the controller may take to wake from the power states it goes into by \
-               itself, in µs; 0 is none of them, auto and any are all",
+        what: "the longest wake-up latency of power states that the controller may enter by \
+               itself, in µs; 0 allows none of them, auto and any allow all",
         // Some controllers do not come back from the deepest state.
         risk: |value| if value == "0" { Risk::B } else { Risk::C },
         find: |view, disk, key| one(view, key, disk.at("device/power/pm_qos_latency_tolerance_us")),

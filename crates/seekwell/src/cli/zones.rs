@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Zoned devices")]
 pub struct Zones {
-    /// Follow the write pointers of a zoned device: writes go to them, full zones are reset before
-    /// they are written again, reads stay below
+    /// Follow the write pointers of a zoned device: write at them, reset full zones before
+    /// rewriting them, read below them
     #[arg(
         long, value_name = "HOW", requires = "on",
         conflicts_with_all = [
@@ -16,7 +16,7 @@ pub struct Zones {
         ]
     )]
     pub zonemode: Option<ZoneMode>,
-    /// The most zones that are open at once [default: as many as the device takes]
+    /// The most zones open at once [default: the device's limit]
     #[arg(
         long = "max_open_zones", value_name = "N", requires = "zonemode",
         value_parser = clap::value_parser!(u32).range(1..=4096)
@@ -27,6 +27,6 @@ pub struct Zones {
 /// fio's word for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ZoneMode {
-    /// As a zoned block device demands
+    /// For host-managed and host-aware zoned block devices
     Zbd,
 }

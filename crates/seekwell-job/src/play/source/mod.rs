@@ -62,7 +62,7 @@ struct Quota {
     left: u64,
     loops: u64,
     requests: u64,
-    /// A pass over its zones ends a loop, whatever was to be done in it.
+    /// A pass over its zones ends a loop, whatever its size.
     by_pass: bool,
 }
 
@@ -94,7 +94,7 @@ pub struct Setup<'a> {
     pub job: &'a Job,
     /// Its part of each of its files.
     pub regions: Vec<Region>,
-    /// The zones of each, where they are followed; else empty.
+    /// The zones of each file, if they are followed; otherwise empty.
     pub zones: Vec<Follow>,
     /// Bytes to transfer in each loop.
     pub loop_bytes: u64,
@@ -120,7 +120,7 @@ pub struct JobSource {
     zones: Vec<Follow>,
     /// A request that waits for a zone.
     wished: Option<Wish>,
-    /// Whether a request had a place in a zone since there was none for one.
+    /// Whether a request was placed since the zones last had no place for one.
     placed: bool,
     picker: Picker,
     quota: Quota,
@@ -235,7 +235,7 @@ impl JobSource {
         self.search.as_ref().map(DepthSearch::found)
     }
 
-    /// How many zones it reset, where it follows zones.
+    /// How many zones it reset, if it follows zones.
     pub fn zone_resets(&self) -> Option<u64> {
         let resets = self.zones.iter().map(Follow::resets).sum();
         (!self.zones.is_empty()).then_some(resets)

@@ -1,5 +1,5 @@
-//! Where a drawn request goes: to a file that is not through, and there to the place that was drawn
-//! or, on a zoned device, to the one that its zones have for it.
+//! Where a drawn request goes: to a file that is not finished, and there to the offset that was
+//! drawn or, on a zoned device, to the one its zones assign.
 
 use super::{Cut, JobSource, Walk};
 use crate::job::ThinkAt;
@@ -8,7 +8,7 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Next;
 
-/// A request that was drawn and has no place yet.
+/// A request that was drawn and has no offset yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Wish {
     pub op: Op,
@@ -17,12 +17,12 @@ pub struct Wish {
     pub due: Option<Nanos>,
 }
 
-/// How long a clone waits for another's write before it asks again.
+/// How long a clone waits for another clone's write before it asks again.
 const LOOK_AGAIN: Nanos = Nanos::from_micros(20);
 
 impl JobSource {
-    /// Where the next request of a kind goes, in any file that is not through; begins the next pass
-    /// when all are. None only where not even a fresh pass has room for it.
+    /// Where the next request of a kind goes, in any file that is not finished; starts the next
+    /// pass when all are. `None` only if even a fresh pass has no room for it.
     pub(super) fn place(&mut self, op: Op, len: u32) -> Option<(u64, u32)> {
         for fresh in [false, true] {
             if fresh {
@@ -40,7 +40,7 @@ impl JobSource {
         None
     }
 
-    /// Goes on after a pass in which something was done, where zones end it; else nothing is left.
+    /// Starts another pass if zones ended one in which something was done.
     pub(super) fn pass_over(&mut self, op: Op, now: Nanos) -> Next {
         if !std::mem::take(&mut self.placed) {
             return Next::Done;
@@ -53,7 +53,7 @@ impl JobSource {
         self.draw(now)
     }
 
-    /// Issues a request where it was drawn, or where its zones have it go.
+    /// Issues a request at the offset that was drawn, or that its zones assign.
     pub(super) fn settle(&mut self, wish: Wish, now: Nanos) -> Next {
         let Wish { op, address, due, .. } = wish;
         let (file, offset) = self.address.split(address);
@@ -71,7 +71,7 @@ impl JobSource {
                     let own = self.outstanding > 0;
                     return Next::NotBefore(if own { Nanos::MAX } else { now + LOOK_AGAIN });
                 }
-                // Nothing is there to be read before something was written.
+                // Nothing can be read before something was written.
                 Ok(Placed::Through) if op == Op::Read && self.kinds.other(op).is_some() => {
                     return self.settle(Wish { op: Op::Write, ..wish }, now);
                 }

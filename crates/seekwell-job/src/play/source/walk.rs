@@ -72,7 +72,7 @@ pub struct Walk {
     shortest: u64,
     place: Place,
     stride: Option<Stride>,
-    /// Nothing comes after the end of the region: a pass in order over zones.
+    /// The walk stops at the end of the region: a sequential pass over zones.
     one_way: bool,
     skip: i64,
     draw_every: u32,
@@ -152,12 +152,12 @@ impl Walk {
         self.through
     }
 
-    /// Whether no pass follows by itself.
+    /// Whether it stops at the end of the region.
     pub const fn is_one_pass(&self) -> bool {
         self.one_way || matches!(self.place, Place::Preconditioned(_))
     }
 
-    /// The request that was to go somewhere else has its place there.
+    /// Continues from where the last request was actually placed.
     pub fn went_to(&mut self, op: Op, offset: u64, len: u32) {
         let at = offset - self.region.start;
         *self.last.of_mut(op) = at;

@@ -1,4 +1,4 @@
-//! The zones of a file as one clone asks them, and what resets and finishes them on the way.
+//! The zones of a file as one clone uses them, with the resets and finishes that this takes.
 
 use super::{Asker, Step, Zones};
 use seekwell_access::{Opened, Zone, ZoneChange};
@@ -7,25 +7,25 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What changes the zones of a device.
+/// Resets and finishes the zones of a device.
 pub trait ChangeZones: fmt::Debug + Send + Sync {
-    /// Changes one zone, in which nothing is outstanding.
+    /// Changes one zone that has no outstanding requests.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<()>;
 }
 
 impl ChangeZones for Opened {
     fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<()> {
         let Self::WritableDevice(device) = self else {
-            unreachable!("zones change under writes, which only go to what may be overwritten")
+            unreachable!("only writes change zones, and they only go to writable devices")
         };
         device.change_zone(zone, change)
     }
 }
 
-/// Zones that clones share, and what changes them.
+/// The zones that clones share, and their device.
 #[derive(Debug)]
 pub struct SharedZones {
     zones: Mutex<Zones>,
@@ -33,12 +33,12 @@ pub struct SharedZones {
 }
 
 impl SharedZones {
-    /// Those of `device`.
+    /// The zones of `device`.
     pub fn new(zones: Zones, device: Arc<dyn ChangeZones>) -> Self {
         Self { zones: Mutex::new(zones), device }
     }
 
-    /// The zones, while nobody else has them.
+    /// Locks the zones.
     pub fn lock(&self) -> MutexGuard<'_, Zones> {
         self.zones.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -57,29 +57,29 @@ impl SharedZones {
 pub struct Unchanged {
     /// Where it begins, in bytes.
     pub at: u64,
-    /// What was asked for.
+    /// The command.
     pub change: ZoneChange,
-    /// What the kernel said.
+    /// The kernel's error.
     pub errno: i32,
 }
 
-/// When written zones are given up although there is room elsewhere.
+/// When zones are reset although others have room.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Collecting {
-    /// At each so many writes.
+    /// After this many writes.
     pub every: u64,
-    /// From this share of the zones on that was written.
+    /// Once this share of the zones is written.
     pub from: f64,
 }
 
-/// Where a request goes after all.
+/// Where a request goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placed {
-    /// There, with so many bytes.
+    /// To this byte, with this length.
     At(u64, u64),
-    /// That is to be asked again when a write is done.
+    /// Unknown until a write has completed; ask again.
     Wait,
-    /// Nowhere from there on.
+    /// Nowhere: no place is left.
     Through,
 }
 
@@ -89,21 +89,21 @@ pub struct Follow {
     shared: Arc<SharedZones>,
     by: Asker,
     collecting: Option<Collecting>,
-    /// Writes since a zone was last given up.
+    /// Writes since the last reset.
     since: u64,
     resets: u64,
-    /// Where reads are outstanding that no reset may overtake.
+    /// Offsets of outstanding reads that a reset must wait for.
     reads: Vec<u64>,
 }
 
 impl Follow {
-    /// Those of `shared`, as `by` uses them.
+    /// The zones of `shared`, as used by `by`.
     pub fn new(shared: Arc<SharedZones>, by: Asker, collecting: Option<Collecting>) -> Self {
         assert!(!by.range.is_empty(), "there are zones to use");
         Self { shared, by, collecting, since: 0, resets: 0, reads: Vec::new() }
     }
 
-    /// What its zones hold at most, in bytes.
+    /// The total capacity of its zones, in bytes.
     pub fn capacity_bytes(&self) -> u64 {
         self.shared.lock().capacity_bytes(&self.by.range)
     }
@@ -113,7 +113,7 @@ impl Follow {
         self.resets
     }
 
-    /// Where a read or write goes, after whatever zones had to be changed for it.
+    /// Where a read or write goes; zones that have to be reset or finished first are.
     ///
     /// # Errors
     /// A zone could not be changed.
@@ -141,7 +141,7 @@ impl Follow {
                 Step::Change { zone, change } => (zone, change),
             };
             let changing = *zones.zone(zone);
-            // Others go on in other zones meanwhile; this one is theirs no more until it is done.
+            // Other clones go on in other zones; this one is marked busy until it is done.
             drop(zones);
             self.shared.device.change(&changing, change).map_err(|error| Unchanged {
                 at: changing.start,
@@ -157,7 +157,7 @@ impl Follow {
         }
     }
 
-    /// A read or write that went to `at` is done.
+    /// Records that the read or write issued at `at` has completed.
     pub fn done(&mut self, op: Op, at: u64, failed: bool) {
         match op {
             Op::Write => self.shared.lock().written(at, failed),
