@@ -104,6 +104,9 @@ pub enum PlanMedium {
     Destroyed,
     /// A modelled machine: may be written, and has no page cache.
     Modelled,
+    /// A modelled machine with zones: is only read, as writes at write pointers are asked for by
+    /// jobs alone.
+    ModelledZones,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,7 +234,7 @@ impl Plan {
             spec.workload.runtime_ns = runtime;
             spec.workload.ramp_ns = Nanos::from_millis(timing.ramp_ms);
         }
-        let timeless = inputs.medium == PlanMedium::Modelled;
+        let timeless = matches!(inputs.medium, PlanMedium::Modelled | PlanMedium::ModelledZones);
         let budget = (!timeless).then(|| level.measuring_budget());
         Self { phases, settle: Nanos::from_millis(timing.settle_ms), budget }
     }
@@ -362,7 +365,11 @@ fn refusal(spec: &PhaseSpec, inputs: &PlanInputs) -> Option<String> {
     if w.destroys() && inputs.medium == PlanMedium::ReadOnly {
         return Some("the target is only read: writing would destroy what it holds".into());
     }
-    if inputs.medium == PlanMedium::Modelled && !w.direct {
+    if w.destroys() && inputs.medium == PlanMedium::ModelledZones {
+        let why = "zones are only written at their write pointers: seekwell bench --zonemode=zbd";
+        return Some(why.into());
+    }
+    if matches!(inputs.medium, PlanMedium::Modelled | PlanMedium::ModelledZones) && !w.direct {
         return Some("a modelled machine has no page cache".into());
     }
     if spec.group == Group::Block && block == KIB4 {

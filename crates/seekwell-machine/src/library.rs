@@ -53,6 +53,7 @@ pub const MACHINES: &[(&str, &str)] = shipped!("":
     "x8dtl-ahci-bios",
     "x8dtl-ahci-intel",
     "x8dtl-ide",
+    "zn540",
 );
 
 /// Names and texts of the parts machines are made of, in alphabetical order.
@@ -106,6 +107,7 @@ pub const PARTS: &[(&str, &str)] = shipped!("parts/":
     "volume",
     "wd-dc-960",
     "x8dtl",
+    "zn540",
 );
 
 fn find(among: &'static [(&str, &str)], name: &str) -> Option<&'static str> {

@@ -1,6 +1,7 @@
 //! A part as a target: the engine's clock is the model's.
 
 use crate::part::{Command, Done, Part};
+use crate::ssd::WritePointers;
 use seekwell_io::failure::FailureKind;
 use seekwell_io::request::{Completion, Op, Request, Tagged};
 use seekwell_io::target::{Target, TargetError, Until};
@@ -11,6 +12,8 @@ use std::collections::VecDeque;
 const NO_SPACE: i32 = 28;
 /// And to a request of which an end lies within a sector: EINVAL.
 const INVALID: i32 = 22;
+/// And to a write that is not at a zone's write pointer: EIO.
+const NOT_IN_ORDER: i32 = 5;
 
 /// A modelled machine whose outermost part takes the requests.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub struct Machine<P> {
     part: P,
     /// Offset bits within a sector; a request with any of them set at either end is misaligned.
     in_sector: u64,
+    /// Where alone it accepts writes, if its drive has zones.
+    pointers: Option<WritePointers>,
     now: Nanos,
     /// Length of what each slot has outstanding, which is what it transfers.
     lens: Vec<u32>,
@@ -80,7 +85,7 @@ impl<P: Part> Machine<P> {
     pub fn new(part: P) -> Self {
         let (lens, refused, done) = (Vec::new(), Vec::new(), Vec::new());
         let queues = Queues::before(u32::MAX);
-        Self { part, in_sector: 0, now: Nanos::ZERO, lens, refused, done, queues }
+        Self { part, in_sector: 0, pointers: None, now: Nanos::ZERO, lens, refused, done, queues }
     }
 
     /// Makes the machine refuse misaligned requests. Only sectors above 512 bytes are checked, as
@@ -91,6 +96,12 @@ impl<P: Part> Machine<P> {
         Self { in_sector: if counts { u64::from(sector_bytes) - 1 } else { 0 }, ..self }
     }
 
+    /// Makes the machine refuse writes that are not at a zone's write pointer.
+    #[must_use]
+    pub fn with_zones(self, pointers: Option<WritePointers>) -> Self {
+        Self { pointers, ..self }
+    }
+
     /// The machine of a host that keeps a submission queue for each
     /// [`queue`](seekwell_io::request::Request::queue), as NVMe drivers do.
     #[must_use]
@@ -99,12 +110,16 @@ impl<P: Part> Machine<P> {
     }
 
     /// Why a request cannot be, as an error number.
-    fn refusal(&self, request: &Request) -> Option<i32> {
+    fn refusal(&mut self, request: &Request) -> Option<i32> {
         let end = request.offset.saturating_add(u64::from(request.len));
         if (request.offset | end) & self.in_sector != 0 {
             return Some(INVALID);
         }
-        (end > self.part.capacity()).then_some(NO_SPACE)
+        if end > self.part.capacity() {
+            return Some(NO_SPACE);
+        }
+        let pointers = self.pointers.as_mut().filter(|_| request.op == Op::Write)?;
+        (!pointers.write(request.offset, request.len)).then_some(NOT_IN_ORDER)
     }
 
     /// The outermost part.

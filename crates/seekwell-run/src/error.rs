@@ -54,6 +54,11 @@ pub enum RunError {
     NoParameters { path: PathBuf },
     #[error("{asked} bytes are asked for, and the modelled disk holds {capacity}")]
     LargerThanMachine { asked: u64, capacity: u64 },
+    #[error(
+        "the drive of {name} has zones and only accepts writes at their write pointers; write it \
+         with: seekwell bench --on {name} --zonemode=zbd", name = machine.display()
+    )]
+    OnlyInOrder { machine: PathBuf },
     #[error("requests of {bytes} bytes are not whole sectors of {sector}; use --bs={sector}")]
     PartOfSector { bytes: u32, sector: u32 },
     #[error(transparent)]
@@ -108,7 +113,7 @@ pub enum RunError {
 classify!(RunError {
     Usage: Describe, NoMachine, NoParameters, LargerThanMachine, PartOfSector, NothingToDestroy,
         NotBeside, Arm, Sweep;
-    Refused: Refusal, RingRefused, WouldWrite, WearNotTold;
+    Refused: Refusal, RingRefused, WouldWrite, WearNotTold, OnlyInOrder;
     Invalid: NotMeasured;
     | Self::Inspect(error) => error.class(),
     | Self::Access(error) => error.class(),

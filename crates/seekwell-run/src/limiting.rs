@@ -1,6 +1,7 @@
 //! What limits loads on a modelled machine, shown by making each of its stations faster.
 
-use seekwell_checkup::{Level, Plan, PlanInputs, PlanMedium};
+use crate::medium::plan_medium;
+use seekwell_checkup::{Level, Plan, PlanInputs};
 use seekwell_io::workload::Workload;
 use seekwell_job::PlainJob;
 use seekwell_machine::what_if::{WhatIf, what_if};
@@ -39,7 +40,7 @@ impl AskedLoad {
     /// The phases of a quick checkup of a machine.
     pub fn checkup(model: &Model, seed: u64) -> Vec<Self> {
         let inputs = PlanInputs {
-            medium: PlanMedium::Modelled,
+            medium: plan_medium(model),
             offset_bytes: 0,
             region_bytes: model.capacity(),
             logical_block_bytes: model.sector_bytes(),

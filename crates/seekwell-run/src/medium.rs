@@ -237,9 +237,12 @@ fn modelled(path: &Path, wanted: &Wanted<'_>) -> Result<Ready, RunError> {
             capacity: model.capacity(),
         });
     }
+    if wanted.writes && model.zones().is_some() {
+        return Err(RunError::OnlyInOrder { machine: path.to_path_buf() });
+    }
     let medium = machine(&model, wanted.set);
     let inputs = PlanInputs {
-        medium: PlanMedium::Modelled,
+        medium: plan_medium(&model),
         offset_bytes: 0,
         region_bytes,
         logical_block_bytes: model.sector_bytes(),
@@ -247,6 +250,11 @@ fn modelled(path: &Path, wanted: &Wanted<'_>) -> Result<Ready, RunError> {
         seed: 1,
     };
     Ok(Ready { source: Source::Modelled(Arc::new(model)), medium, inputs })
+}
+
+/// What a plan may do to a modelled machine.
+pub const fn plan_medium(model: &Model) -> PlanMedium {
+    if model.zones().is_some() { PlanMedium::ModelledZones } else { PlanMedium::Modelled }
 }
 
 /// How documents name a modelled machine that `set` makes different.

@@ -106,7 +106,13 @@ fn place(options: &SuiteOptions<'_>, inspection: &Inspection) -> Result<Place, R
         return Err(RunError::NoParameters { path });
     }
     Ok(match inspection.kind {
-        TargetKind::Machine => Place::Machine(Box::new(model(options.target, options.set)?)),
+        TargetKind::Machine => {
+            let model = model(options.target, options.set)?;
+            if model.zones().is_some() {
+                return Err(RunError::OnlyInOrder { machine: path });
+            }
+            Place::Machine(Box::new(model))
+        }
         TargetKind::Directory => Place::Directory(path),
         TargetKind::BlockDevice | TargetKind::File => Place::reads(suite, path)?,
         TargetKind::Null => return Err(suite.wrong(options.target, "target without data").into()),

@@ -14,7 +14,7 @@ use crate::limits::OutOfRange;
 use crate::link::{OnPcie, OnScsi, PcieParams, SataLink, SataParams, ScsiParams};
 use crate::part::Part;
 use crate::shingled::Shingled;
-use crate::ssd::{Ssd, SsdParams};
+use crate::ssd::{Fill, Ssd, SsdParams, ZoneParams};
 use crate::ssd_cache::{ReadCache, ReadCacheParams, Swapcache, SwapcacheParams};
 use crate::throttle::{Throttle, ThrottleParams};
 use seekwell_sys::nearest;
@@ -264,6 +264,22 @@ fn drive(layer: &Layer<'_>, seed: u64, change: &Change) -> Result<AnyPart, Descr
             Box::new(Flow::new(params, seed).map_err(|e| layer.out(&e))?)
         }
     })
+}
+
+/// The zones of the one drive of a machine, if it has any, and whether all of them are full when time
+/// begins.
+pub(super) fn zones(root: &Node) -> Result<Option<(ZoneParams, bool)>, DescribeError> {
+    let Some(layer) = Layer::of(root, "drive").filter(|it| it.node.get("zones").is_some()) else {
+        return Ok(None);
+    };
+    let params: SsdParams = layer.params(&["kind", "count"])?;
+    if let Some(above) =
+        ["front", "memory", "array"].into_iter().find(|key| root.get(key).is_some())
+    {
+        let why = format!("zones cannot be written through [{above}]; leave one of the two out");
+        return Err(layer.wrong("zones", Problem::Illegal { why }));
+    }
+    Ok(params.zones.map(|zones| (zones, params.fill == Fill::Sequential)))
 }
 
 /// A hard drive. What is described is what each of its actuators has.

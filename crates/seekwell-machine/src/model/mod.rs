@@ -35,6 +35,7 @@ pub use speedup::{Speedup, Station};
 use crate::Machine;
 use crate::describe::{DescribeError, Description, Parameter, Parts, Value};
 use crate::part::Part;
+use crate::ssd::{WritePointers, ZoneParams};
 use seekwell_io::dispatch::TagPolicy;
 use speedup::Change;
 
@@ -50,6 +51,7 @@ pub struct Model {
     fit: Option<Misfit>,
     title: String,
     capacity: u64,
+    zones: Option<(ZoneParams, bool)>,
     /// What is faster in it than the description says.
     speedup: Option<Speedup>,
 }
@@ -74,11 +76,13 @@ impl Model {
         let host = build::host(description.root())?;
         let fit = build::fit(description.root())?;
         let capacity = build::part(description.root(), 0, &Change::of(None))?.capacity();
+        let zones = build::zones(description.root())?;
         let title = match description.root().get("title").map(|node| &node.value) {
             Some(Value::Text(title)) => title.clone(),
             _ => file.to_owned(),
         };
-        Ok(Self { description, parameters, host, fit, title, capacity, speedup: None })
+        let speedup = None;
+        Ok(Self { description, parameters, host, fit, title, capacity, zones, speedup })
     }
 
     /// Its name.
@@ -99,6 +103,12 @@ impl Model {
     /// Bytes that can be addressed.
     pub const fn capacity(&self) -> u64 {
         self.capacity
+    }
+
+    /// The zones of its drive, if it has any, and whether all of them are full when time begins: the
+    /// others are empty. Such a drive only accepts writes at the write pointers of its zones.
+    pub const fn zones(&self) -> Option<(ZoneParams, bool)> {
+        self.zones
     }
 
     /// Bytes of a sector, 512 where nothing says otherwise: requests are of whole sectors.
@@ -144,7 +154,10 @@ impl Model {
     /// # Panics
     /// Never, as [`Model::part`].
     pub fn build(&self, seed: u64) -> Machine<AnyPart> {
-        let machine = Machine::new(self.part(seed)).with_sectors(self.sector_bytes());
+        let pointers =
+            self.zones.map(|(zones, full)| WritePointers::new(zones, full, self.capacity));
+        let machine =
+            Machine::new(self.part(seed)).with_sectors(self.sector_bytes()).with_zones(pointers);
         let is_nvme = self.description.root().get("pcie").is_some();
         if is_nvme { machine.with_queues() } else { machine }
     }

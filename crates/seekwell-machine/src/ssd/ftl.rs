@@ -16,6 +16,9 @@
 //! Construction with SHARDS", FAST '15). What reads must know of a unit, whether it was written and
 //! how, is kept of each.
 //!
+//! Of a drive with zones only the states of units are kept: the host writes whole superblocks over, so
+//! nothing is ever moved.
+//!
 //! Memory: 2 bits a unit and 4 bytes a sample: at most 61 and 61 MB for 1 TB.
 
 use super::params::{Collection, Fill, SsdParams};
@@ -86,6 +89,8 @@ pub struct Ftl {
     block_units: u32,
     superblocks: u32,
     collection: Collection,
+    /// The host collects: the drive has zones.
+    zoned: bool,
     /// Two bits a unit, each XOR `flip`, so that the pages of zeros the system gives are the states
     /// at the beginning.
     states: Vec<u64>,
@@ -126,8 +131,12 @@ impl Ftl {
         let block_units = params.superblock_units();
         let superblocks = params.superblocks() as u32;
         let grain = grain(block_units);
-        let samples = params.units() / u64::from(grain);
-        let filled = Filled::new(params.fill, samples, block_units / grain, superblocks - RESERVE);
+        let zoned = params.zones.is_some();
+        let (samples, fill) = match zoned {
+            true => (0, Fill::Empty),
+            false => (params.units() / u64::from(grain), params.fill),
+        };
+        let filled = Filled::new(fill, samples, block_units / grain, superblocks - RESERVE);
         let state = match params.fill {
             Fill::Empty => UNMAPPED,
             Fill::Sequential => ORDERED,
@@ -141,6 +150,7 @@ impl Ftl {
             block_units,
             superblocks,
             collection: params.collection,
+            zoned,
             states: vec![0; params.units().div_ceil(WORD) as usize],
             flip: LOW * state,
             grain: grain.into(),
@@ -194,6 +204,9 @@ impl Ftl {
     pub fn write(&mut self, first: u64, count: u64, in_sequence: bool) {
         self.counts.host += count;
         self.set_states(first, first + count, if in_sequence { ORDERED } else { SCATTERED });
+        if self.zoned {
+            return;
+        }
         let (mut at, end) = (first, first + count);
         while at < end {
             if self.open_used == self.block_units {
@@ -213,6 +226,9 @@ impl Ftl {
     /// Appends units that nothing is mapped to.
     pub fn append_overhead(&mut self, mut count: u32) {
         self.counts.overhead += u64::from(count);
+        if self.zoned {
+            return;
+        }
         while count > 0 {
             if self.open_used == self.block_units {
                 self.open_next();

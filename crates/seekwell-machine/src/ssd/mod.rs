@@ -11,7 +11,8 @@
 //!   collection moves pages by the same dies (see `ftl`);
 //! - a *flush*, and a write with FUA, waits until what was written before is programmed. The piece
 //!   of log that is not full yet is programmed as it is;
-//! - a *discard* frees pages, so that garbage collection has less to move.
+//! - a *discard* frees pages, so that garbage collection has less to move. A drive with zones (see
+//!   `zones`) collects none.
 //!
 //! A drive decides by its mapping which die holds a page. Here ordered pages lie on one die after
 //! the other and scattered ones on a die chosen by a hash of their address, which needs no table
@@ -32,9 +33,11 @@ mod streams;
 #[cfg(test)]
 mod tests;
 mod write;
+mod zones;
 
 pub use ftl::LogCounts;
 pub use params::{Collection, Fill, FirmwareParams, MovesAtOnce, SlcParams, SsdParams, WritePause};
+pub use zones::{WritePointers, ZoneParams};
 
 use crate::limits::OutOfRange;
 use crate::part::{Command, Done, Part, Usage, Written};

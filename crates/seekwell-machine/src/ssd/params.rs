@@ -1,5 +1,6 @@
 //! What an SSD is built of.
 
+use super::zones::ZoneParams;
 use crate::limits::{OutOfRange, within};
 use serde::{Deserialize, Serialize};
 
@@ -165,6 +166,9 @@ pub struct SsdParams {
     /// Its cache of flash with one bit a cell; none without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcParams>,
+    /// Its zones, if it has any: then the host decides what is written over, and nothing is moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zones: Option<ZoneParams>,
     /// Seeds which units of a superblock are moved together; no part of a description.
     #[serde(skip)]
     pub seed: u64,
@@ -201,6 +205,16 @@ impl SsdParams {
         self.flash_bytes / (self.superblock_units() as u64 * UNIT_BYTES as u64)
     }
 
+    /// The least flash there must be: for the data, and without zones for the superblocks that are
+    /// being filled and those kept free.
+    fn least_flash_bytes(&self) -> u64 {
+        if let Some(zones) = self.zones {
+            return self.capacity_bytes / zones.zone_bytes.max(1) * zones.capacity_bytes;
+        }
+        let data = self.units().div_ceil(u64::from(self.superblock_units() / 256 * 256));
+        (data + 6) * u64::from(self.superblock_units()) * u64::from(UNIT_BYTES)
+    }
+
     /// Whether such a drive can be.
     ///
     /// # Errors
@@ -219,10 +233,7 @@ impl SsdParams {
         within("program_pages", self.program_pages, 1..=64)?;
         within("pages_per_block", self.pages_per_block, 1..=8192)?;
         within("superblock_units", self.superblock_units(), 256..=1 << 26)?;
-        let data = self.units().div_ceil(u64::from(self.superblock_units() / 256 * 256));
-        let block_bytes = u64::from(self.superblock_units()) * u64::from(UNIT_BYTES);
-        // The spare, the superblocks being filled and those kept free.
-        within("flash_bytes", self.flash_bytes, (data + 6) * block_bytes..=1 << 48)?;
+        within("flash_bytes", self.flash_bytes, self.least_flash_bytes()..=1 << 48)?;
         within("superblocks", self.superblocks(), 1..=1 << 20)?;
         within("number of sense_ns", self.sense_ns.len() as u64, 1..=16)?;
         for sense in &self.sense_ns {
@@ -257,6 +268,10 @@ impl SsdParams {
         }
         within("write_slots", self.write_slots.unwrap_or(u32::MAX), 1..=u32::MAX.into())?;
         within("read_ahead_bytes", self.read_ahead_bytes, 0..=1 << 26)?;
+        if let Some(zones) = self.zones {
+            zones.check(self.capacity_bytes)?;
+            within("fill, random = 1, with zones", u32::from(self.fill == Fill::Random), 0..=0)?;
+        }
         within("map_cache_bytes", self.map_cache_bytes.unwrap_or(4096), 4096..=1 << 34)?;
         within("map_percent", self.map_percent, 0..=1000)
     }

@@ -73,7 +73,8 @@ impl Ssd {
             let n = active.left.min(self.buffer.room());
             let first = end.div_ceil(UNIT) - u64::from(active.left);
             self.merge(first, n, offset, end, now);
-            self.log(first, n, active.continues || len >= RUN_BYTES, now);
+            let in_sequence = active.continues || len >= RUN_BYTES || self.params.zones.is_some();
+            self.log(first, n, in_sequence, now);
             self.gate.passed(n, now);
             self.actives[index as usize].left -= n;
             if n < active.left {

@@ -155,18 +155,32 @@ fn sizes(blocks: &Blocks) -> Vec<u32> {
     }
 }
 
-/// Refuses what a modelled machine cannot do.
-pub fn on_machine(jobs: &[Job]) -> Result<(), JobRunError> {
-    type Rule = (fn(&Job) -> bool, &'static str);
-    let rules: [Rule; 2] = [
-        (
-            |job| job.verify.is_some(),
-            "verify needs data that was written, and a modelled machine keeps none",
-        ),
-        (|job| job.zoned.is_some(), "modelled machines have no zones; leave zonemode=zbd out"),
-    ];
-    let found = jobs.iter().find_map(|job| Some((job, rules.iter().find(|(asks, _)| asks(job))?)));
-    found.map_or(Ok(()), |(job, (_, what))| Err(Fault::NotHere(what).of(job)))
+/// Refuses what a modelled machine cannot do, one whose drive has zones or none.
+pub fn on_machine(jobs: &[Job], has_zones: bool) -> Result<(), JobRunError> {
+    let rules = |job: &Job| {
+        [
+            (
+                job.verify.is_some(),
+                "verify needs data that was written, and a modelled machine keeps none",
+            ),
+            (
+                job.zoned.is_some() && !has_zones,
+                "this machine's drive has no zones; leave zonemode=zbd out, or choose one that has: \
+                 seekwell machine list",
+            ),
+            (
+                job.zoned.is_none() && has_zones && job.destroys(),
+                "this machine's drive only accepts writes at the write pointers of its zones; add \
+                 zonemode=zbd",
+            ),
+        ]
+    };
+    for job in jobs {
+        if let Some((_, what)) = rules(job).into_iter().find(|(holds, _)| *holds) {
+            return Err(Fault::NotHere(what).of(job));
+        }
+    }
+    Ok(())
 }
 
 /// What of a job makes no difference on a modelled machine.

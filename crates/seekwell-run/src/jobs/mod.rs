@@ -93,10 +93,10 @@ impl<'a> Jobs<'a> {
             _ => None,
         };
         let mut jobs = Self { request, parsed, model };
-        if jobs.model.is_some() {
+        if let Some(model) = &jobs.model {
             let more: Vec<_> = jobs.parsed.jobs.iter().flat_map(check::idle_on_machine).collect();
             jobs.parsed.warnings.extend(more);
-            check::on_machine(&jobs.parsed.jobs)?;
+            check::on_machine(&jobs.parsed.jobs, model.zones().is_some())?;
         } else if let Some(target) = request.on {
             jobs.parsed.jobs.iter_mut().for_each(|job| redirect(job, target));
         }
@@ -236,7 +236,12 @@ impl Plan<'_, '_> {
     fn open<W: Watcher>(&self, session: &mut Session<'_, W>) -> Result<Media, RunError> {
         let destroy = self.request.destroy;
         let mut media = media::open(&self.layout, destroy, session.host(), &session.line)?;
-        zones::follow(&self.parsed.jobs, &self.layout, &mut media, session.host().view)?;
+        match self.model {
+            Some(model) => zones::check_modelled(model, &self.parsed.jobs, &self.layout)?,
+            None => {
+                zones::follow(&self.parsed.jobs, &self.layout, &mut media, session.host().view)?;
+            }
+        }
         media.open_commands(&self.parsed.jobs, &self.layout, session.host().view)?;
         check::alignment(&self.parsed.jobs, &self.layout, &media)?;
         check::atomic(&self.parsed.jobs, &self.layout, &media)?;
@@ -313,7 +318,8 @@ impl Plan<'_, '_> {
                 all_end: AtomicBool::new(false),
                 seed: self.seed(round),
             };
-            let mut machine = self.model.map(|model| Modelled::new(model, &self.layout, run.seed));
+            let mut machine =
+                self.model.map(|model| Modelled::new(model, jobs, &self.layout, run.seed));
             for stage in stages(jobs) {
                 if stop.load(Relaxed) || run.all_end.load(Relaxed) {
                     break;

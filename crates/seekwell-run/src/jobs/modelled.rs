@@ -3,6 +3,7 @@
 
 use super::member::{MemberError, Outcome, Part, Played};
 use super::stage::{Ends, Known, Run, ends};
+use super::zones;
 use seekwell_io::dispatch::dispatcher;
 use seekwell_io::engine::{Bounds, run_source};
 use seekwell_io::measurement::{Failure, Measurement, Stopped};
@@ -10,10 +11,13 @@ use seekwell_io::request::{Completion, Op, Request};
 use seekwell_io::target::Target;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
+use seekwell_job::job::Job;
 use seekwell_job::job::OpenSync;
 use seekwell_job::layout::Layout;
 use seekwell_job::play::address::Address;
+use seekwell_job::play::zones::SharedZones;
 use seekwell_machine::{AnyPart, Machine, Model};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// First step of a clone's series, as of any run's.
@@ -27,6 +31,8 @@ pub struct Modelled<'m> {
     machine: Machine<AnyPart>,
     /// Where each place of the layout begins.
     bases: Vec<u64>,
+    /// Those of its drive, if the jobs follow them.
+    zones: Option<Arc<SharedZones>>,
 }
 
 struct CloneState<'r> {
@@ -59,14 +65,18 @@ struct Multiplexer<'r> {
 
 impl<'m> Modelled<'m> {
     /// A new machine for the files of a layout, which lie one after the other in it.
-    pub fn new(model: &'m Model, layout: &Layout, seed: u64) -> Self {
-        Self { model, machine: model.build(seed), bases: layout.bases() }
+    pub fn new(model: &'m Model, jobs: &[Job], layout: &Layout, seed: u64) -> Self {
+        let zones = zones::modelled(model, jobs, layout);
+        Self { model, machine: model.build(seed), bases: layout.bases(), zones }
     }
 
     /// Runs one stage: what each clone gave, in the order of the layout's members.
     pub fn stage(&mut self, run: &Run<'_>, stage: &[usize]) -> Vec<Outcome> {
         let ends = ends(stage);
-        let known = |_, _: &_, _: &_| Known { block_bytes: SECTOR, zones: Vec::new() };
+        let known = |number, member: &_, job: &_| Known {
+            block_bytes: SECTOR,
+            zones: zones::of(|_| self.zones.as_ref(), number, member, job),
+        };
         let parts = run.parts(stage, &ends, known);
         let (numbers, parts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         match parts.into_iter().collect::<Result<Vec<_>, _>>().and_then(|p| self.play(run, p, ends))

@@ -105,7 +105,7 @@ impl Run<'_> {
         let ends = ends(stage);
         let parts = self.parts(stage, &ends, |number, member, job| Known {
             block_bytes: media.block_bytes(&member.uses, job),
-            zones: zones::of(media, number, member, job),
+            zones: zones::of(|place| media.media[place].zones.as_ref(), number, member, job),
         });
         let gate = Gate::default();
         let tickets: Vec<Ticket<'_>> = parts.iter().map(|_| gate.ticket()).collect();

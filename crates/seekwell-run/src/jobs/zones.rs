@@ -2,10 +2,15 @@
 
 use super::error::{Fault, JobRunError};
 use super::media::{Media, Medium};
+use seekwell_access::{Zone, ZoneChange, ZoneCondition, ZoneKind};
+use seekwell_io::units::Nanos;
 use seekwell_job::job::{Job, Zoned};
 use seekwell_job::layout::{Layout, Member, Use};
-use seekwell_job::play::zones::{Asker, Collecting, Follow, SharedZones, Zones};
+use seekwell_job::play::zones::{Asker, ChangeZones, Collecting, Follow, SharedZones, Zones};
+use seekwell_machine::Model;
+use seekwell_machine::ssd::ZoneParams;
 use seekwell_sys::{DevId, View};
+use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -41,6 +46,64 @@ pub fn follow(
         }
     }
     Ok(())
+}
+
+/// A modelled drive, where changing a zone is nothing but time.
+#[derive(Debug)]
+struct Timed(ZoneParams);
+
+impl ChangeZones for Timed {
+    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<Nanos> {
+        let written = zone.write_pointer - zone.start;
+        Ok(match change {
+            ZoneChange::Reset => self.0.reset(written),
+            ZoneChange::Finish => self.0.finish(written),
+        })
+    }
+}
+
+/// Checks that the jobs can follow the zones of a modelled machine, as [`follow`] does.
+///
+/// # Errors
+/// If none of its zones fits a job, or there is more than one file.
+pub fn check_modelled(model: &Model, jobs: &[Job], layout: &Layout) -> Result<(), JobRunError> {
+    let Some(shared) = modelled(model, jobs, layout) else { return Ok(()) };
+    for member in &layout.members {
+        let job = &jobs[member.job];
+        if layout.places.len() > 1 {
+            return Err(Fault::NotHere(
+                "the zones of a modelled machine are one file; give all \
+                                       jobs the same filename",
+            )
+            .of(job));
+        }
+        let Some(zoned) = job.zoned else { continue };
+        for used in &member.uses {
+            let path = || layout.places[used.place].path.clone();
+            fits(job, zoned, &shared.lock(), used, path).map_err(|fault| fault.of(job))?;
+        }
+    }
+    Ok(())
+}
+
+/// The zones of a modelled machine that was just built, if jobs follow them.
+pub fn modelled(model: &Model, jobs: &[Job], layout: &Layout) -> Option<Arc<SharedZones>> {
+    let (params, full) = model.zones()?;
+    let followed = layout.members.iter().filter_map(|member| jobs[member.job].zoned);
+    let limit = params.most_open.filter(|_| !followed.clone().any(|zoned| zoned.past_limits));
+    let most = followed.clone().filter_map(|zoned| zoned.most_open).chain(limit).min();
+    followed.clone().next()?;
+    let zone = |start: u64| Zone {
+        start,
+        len: params.zone_bytes,
+        capacity: params.capacity_bytes,
+        write_pointer: start + if full { params.capacity_bytes } else { 0 },
+        kind: ZoneKind::SequentialRequired,
+        condition: if full { ZoneCondition::Full } else { ZoneCondition::Empty },
+    };
+    let count = model.capacity() / params.zone_bytes;
+    let zones = (0..count).map(|number| zone(number * params.zone_bytes)).collect();
+    Some(Arc::new(SharedZones::new(Zones::new(zones, most), Arc::new(Timed(params)))))
 }
 
 /// The zones of an open device.
@@ -103,12 +166,17 @@ fn part(used: &Use) -> Range<u64> {
     used.region.start..used.region.start + used.region.bytes
 }
 
-/// The zones of each file of clone `number`; empty if it follows none.
-pub fn of(media: &Media, number: usize, member: &Member, job: &Job) -> Vec<Follow> {
+/// The zones of each file of clone `number`, of which `known` gives those of a place; empty if it
+/// follows none.
+pub fn of<'z>(
+    known: impl Fn(usize) -> Option<&'z Arc<SharedZones>>,
+    number: usize,
+    member: &Member,
+    job: &Job,
+) -> Vec<Follow> {
     let Some(zoned) = job.zoned else { return Vec::new() };
     let one = |used: &Use| {
-        let shared = media.media[used.place].zones.as_ref();
-        let shared = shared.expect("zones that are followed were asked for");
+        let shared = known(used.place).expect("zones that are followed were asked for");
         let by = Asker {
             clone: number as u32,
             range: shared.lock().within(part(used)),

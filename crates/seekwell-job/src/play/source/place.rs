@@ -59,7 +59,7 @@ impl JobSource {
         let (file, offset) = self.address.split(address);
         let (address, len) = match self.zones.get_mut(file as usize) {
             None => (address, wish.len),
-            Some(zones) => match zones.place(op, offset, wish.len.into()) {
+            Some(zones) => match zones.place(op, offset, wish.len.into(), now) {
                 Ok(Placed::At(at, len)) => {
                     let len = len as u32;
                     self.placed = true;
@@ -70,6 +70,10 @@ impl JobSource {
                     self.wished = Some(wish);
                     let own = self.outstanding > 0;
                     return Next::NotBefore(if own { Nanos::MAX } else { now + LOOK_AGAIN });
+                }
+                Ok(Placed::NotBefore(at)) => {
+                    self.wished = Some(wish);
+                    return Next::NotBefore(at);
                 }
                 // Nothing can be read before something was written.
                 Ok(Placed::Through) if op == Op::Read && self.kinds.other(op).is_some() => {

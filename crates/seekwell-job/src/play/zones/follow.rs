@@ -3,25 +3,27 @@
 use super::{Asker, Step, Zones};
 use seekwell_access::{Opened, Zone, ZoneChange};
 use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Resets and finishes the zones of a device.
 pub trait ChangeZones: fmt::Debug + Send + Sync {
-    /// Changes one zone that has no outstanding requests.
+    /// Changes one zone that has no outstanding requests. Returns how much longer the change takes:
+    /// nothing if it was waited for.
     ///
     /// # Errors
     /// The kernel's error.
-    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<()>;
+    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<Nanos>;
 }
 
 impl ChangeZones for Opened {
-    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<()> {
+    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<Nanos> {
         let Self::WritableDevice(device) = self else {
             unreachable!("only writes change zones, and they only go to writable devices")
         };
-        device.change_zone(zone, change)
+        device.change_zone(zone, change).map(|()| Nanos::ZERO)
     }
 }
 
@@ -79,6 +81,8 @@ pub enum Placed {
     At(u64, u64),
     /// Unknown until a write has completed; ask again.
     Wait,
+    /// Unknown before this time, when a change of a zone will be done.
+    NotBefore(Nanos),
     /// Nowhere: no place is left.
     Through,
 }
@@ -92,6 +96,8 @@ pub struct Follow {
     /// Writes since the last reset.
     since: u64,
     resets: u64,
+    /// The change that it waits for, and when that is done.
+    changing: Option<(usize, ZoneChange, Nanos)>,
     /// Offsets of outstanding reads that a reset must wait for.
     reads: Vec<u64>,
 }
@@ -100,7 +106,7 @@ impl Follow {
     /// The zones of `shared`, as used by `by`.
     pub fn new(shared: Arc<SharedZones>, by: Asker, collecting: Option<Collecting>) -> Self {
         assert!(!by.range.is_empty(), "there are zones to use");
-        Self { shared, by, collecting, since: 0, resets: 0, reads: Vec::new() }
+        Self { shared, by, collecting, since: 0, resets: 0, changing: None, reads: Vec::new() }
     }
 
     /// The total capacity of its zones, in bytes.
@@ -117,9 +123,16 @@ impl Follow {
     ///
     /// # Errors
     /// A zone could not be changed.
-    pub fn place(&mut self, op: Op, wish: u64, len: u64) -> Result<Placed, Unchanged> {
-        let mut zones = self.shared.lock();
+    pub fn place(&mut self, op: Op, wish: u64, len: u64, now: Nanos) -> Result<Placed, Unchanged> {
         loop {
+            if let Some((zone, change, end)) = self.changing {
+                if now < end {
+                    return Ok(Placed::NotBefore(end));
+                }
+                self.changing = None;
+                self.changed(zone, change);
+            }
+            let mut zones = self.shared.lock();
             let collect = self.collecting.is_some_and(|rule| {
                 self.since >= rule.every && zones.written_share(&self.by.range) >= rule.from
             });
@@ -143,17 +156,20 @@ impl Follow {
             let changing = *zones.zone(zone);
             // Other clones go on in other zones; this one is marked busy until it is done.
             drop(zones);
-            self.shared.device.change(&changing, change).map_err(|error| Unchanged {
+            let left = self.shared.device.change(&changing, change).map_err(|error| Unchanged {
                 at: changing.start,
                 change,
                 errno: error.raw_os_error().unwrap_or(0),
             })?;
-            zones = self.shared.lock();
-            zones.changed(zone, change);
-            if change == ZoneChange::Reset {
-                self.resets += 1;
-                self.since = 0;
-            }
+            self.changing = Some((zone, change, now + left));
+        }
+    }
+
+    fn changed(&mut self, zone: usize, change: ZoneChange) {
+        self.shared.lock().changed(zone, change);
+        if change == ZoneChange::Reset {
+            self.resets += 1;
+            self.since = 0;
         }
     }
 

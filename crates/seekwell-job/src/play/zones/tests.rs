@@ -27,11 +27,17 @@ const LEN: u64 = 16 * BLOCK;
 struct Device {
     zones: Mutex<Vec<Zone>>,
     refuses: bool,
+    /// How much longer a change takes.
+    takes: Nanos,
 }
 
 impl Device {
+    fn of(zones: &[Zone]) -> Self {
+        Self { zones: Mutex::new(zones.to_vec()), refuses: false, takes: Nanos::ZERO }
+    }
+
     fn new(zones: &[Zone]) -> Arc<Self> {
-        Arc::new(Self { zones: Mutex::new(zones.to_vec()), refuses: false })
+        Arc::new(Self::of(zones))
     }
 
     fn serve(&self, request: &Request, beyond: bool) {
@@ -81,12 +87,12 @@ impl Device {
 }
 
 impl ChangeZones for Device {
-    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<()> {
+    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<Nanos> {
         if self.refuses {
             return Err(io::Error::from_raw_os_error(5));
         }
         Self::change(self, zone, change);
-        Ok(())
+        Ok(self.takes)
     }
 }
 
@@ -214,7 +220,7 @@ fn the_first_request_of_a_mix_on_an_empty_device_is_a_write() {
 #[test]
 fn a_zone_that_cannot_be_reset_ends_the_job() {
     let all = zones(3, &[3, 3], 0);
-    let device = Arc::new(Device { zones: Mutex::new(all), refuses: true });
+    let device = Arc::new(Device { refuses: true, ..Device::of(&all) });
     let (seen, source) = run(&job("rw=write\nbs=4k"), &device, None);
     assert!(seen.is_empty());
     let wanted = Unchanged { at: 0, change: ZoneChange::Reset, errno: 5 };
@@ -263,7 +269,7 @@ fn written_zones_are_given_up_as_often_as_was_asked_once_enough_is_written() {
         let by = asker(0..4, true, BLOCK);
         let mut follow = Follow::new(Arc::clone(&shared), by, collecting(from));
         for i in 0..20 {
-            let place = follow.place(Op::Write, i % 4 * LEN, BLOCK).unwrap();
+            let place = follow.place(Op::Write, i % 4 * LEN, BLOCK, Nanos::ZERO).unwrap();
             let Placed::At(at, _) = place else { panic!("{place:?}") };
             follow.done(Op::Write, at, false);
         }
@@ -271,6 +277,20 @@ fn written_zones_are_given_up_as_often_as_was_asked_once_enough_is_written() {
     };
     assert_eq!(resets(1.0), 0);
     assert_eq!(resets(0.1), 3);
+}
+
+#[test]
+fn a_change_that_takes_time_is_over_when_it_has_passed() {
+    let all = zones(16, &[16, 0], 0);
+    let device = Arc::new(Device { takes: Nanos(500), ..Device::of(&all) });
+    let shared = Arc::new(SharedZones::new(Zones::new(all, None), device as Arc<_>));
+    let mut follow = Follow::new(Arc::clone(&shared), asker(0..2, true, BLOCK), None);
+    let mut at = |now| follow.place(Op::Write, 0, BLOCK, Nanos(now)).unwrap();
+    assert_eq!(at(100), Placed::NotBefore(Nanos(600)));
+    assert_eq!(at(599), Placed::NotBefore(Nanos(600)), "asked again too early");
+    assert_eq!(shared.lock().write(&asker(0..2, true, BLOCK), 0, BLOCK, false), Step::Wait);
+    assert_eq!(at(600), Placed::At(0, BLOCK));
+    assert_eq!(follow.resets(), 1);
 }
 
 proptest! {

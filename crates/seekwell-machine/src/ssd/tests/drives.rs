@@ -51,6 +51,7 @@ pub fn c300_256(fill: Fill) -> SsdParams {
         fill,
         map_cache_bytes: None,
         slc: None,
+        zones: None,
         seed: 1,
     }
 }
@@ -114,6 +115,7 @@ pub fn sata_1tb(fill: Fill) -> SsdParams {
         fill,
         map_cache_bytes: None,
         slc: None,
+        zones: None,
         seed: 1,
     }
 }
@@ -163,6 +165,7 @@ pub fn nvme_1tb(fill: Fill) -> SsdParams {
         fill,
         map_cache_bytes: None,
         slc: None,
+        zones: None,
         seed: 1,
     }
 }
@@ -207,6 +210,7 @@ pub fn small(fill: Fill) -> SsdParams {
         fill,
         map_cache_bytes: None,
         slc: None,
+        zones: None,
         seed: 7,
     }
 }

@@ -8,7 +8,7 @@ use crate::signals;
 use seekwell_io::request::Op;
 use seekwell_nbd::{Event, Lost, OpTally, Options, Served, Server};
 use seekwell_report::units::{bytes, time};
-use seekwell_run::model;
+use seekwell_run::{RunError, model};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -19,6 +19,9 @@ const OPS: [(Op, &str); 4] =
 pub fn run(args: &Serve, context: &Context) -> Ended {
     let machine = &args.machine;
     let model = model(&machine.machine, &machine.set)?;
+    if model.zones().is_some() {
+        return Err(RunError::OnlyInOrder { machine: machine.machine.clone() }.into());
+    }
     let title = model.title().to_owned();
     let options = Options {
         name: machine.machine.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
