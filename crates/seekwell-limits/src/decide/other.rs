@@ -40,7 +40,7 @@ pub fn answer<'r>(run: &'r Run<'r>, phase: &Phase) -> Said<'r> {
         }
         Work::Replayed(_) => replayed(run, phase),
         Work::Suite(_) | Work::Job(_) => {
-            Said::unknown("its requests are of several sizes and depths", &phase.name)
+            Said::unknown("its requests may be of several sizes and depths", &phase.name)
         }
     }
 }
