@@ -15,6 +15,7 @@ fuzz_target!(init: forgive_libraries(), |data: &[u8]| {
     let Some((&first, data)) = data.split_first() else { return };
     let format = Format::ALL[usize::from(first) % Format::ALL.len()];
     let _ = formats::detect(data, Path::new("trace"));
+    let _ = formats::archive::names(data);
     if matches!(format.name, "seekwell" | "parquet" | "blktrace") {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(data).expect("room");

@@ -61,6 +61,21 @@ pub enum TraceError {
     )]
     Unrecognised { path: PathBuf, known: String },
     #[error(
+        "{path} is an archive of several files; name one as if it were a folder: {path}/{first}\
+         {others}",
+        path = path.display(),
+        first = names.first().map_or("FILE", String::as_str),
+        others = names.get(1..).filter(|more| !more.is_empty()).map_or_else(
+            String::new,
+            |more| format!(" (beside it: {})", more.join(", ")),
+        )
+    )]
+    Archive {
+        path: PathBuf,
+        /// Its first files.
+        names: Vec<String>,
+    },
+    #[error(
         "{format}: there is no column {name:?} for the {field} of a request, only {found}; say \
          which it is with --columns {field}=NAME"
     )]
@@ -105,7 +120,7 @@ pub enum TraceError {
 
 classify!(TraceError {
     Usage: Pipe, Malformed, Damaged, NoColumn, Known, TooManyFiles, OtherClock, Truncated,
-        Unrecognised, Inexpressible;
+        Unrecognised, Archive, Inexpressible;
     Refused: Output, NoThread;
     Interrupted: Interrupted;
     | Self::Io { source, .. } => Class::of_file(source),

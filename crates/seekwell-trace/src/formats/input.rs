@@ -1,5 +1,6 @@
 //! An input file, decompressed on the way, and its lines without a copy.
 
+use super::archive;
 use crate::error::{At, TraceError};
 use memchr::memchr;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -36,10 +37,13 @@ fn unread(path: &Path, source: io::Error) -> TraceError {
     TraceError::Io { what: "reading", path: path.to_owned(), source }
 }
 
-/// Opens a file, or a pipe without waiting for its writer.
+/// Opens a file, a member of an archive, or a pipe without waiting for its writer.
 fn raw(path: &Path, control: &Arc<Control>) -> io::Result<Box<dyn Read + Send>> {
-    if std::fs::metadata(path)?.is_file() {
-        return Ok(Box::new(File::open(path)?));
+    match (std::fs::metadata(path), archive::split(path)) {
+        (Ok(found), _) if found.is_file() => return Ok(Box::new(File::open(path)?)),
+        (Ok(_), _) => {}
+        (Err(_), Some((archive, member))) => return archive::open(archive, member),
+        (Err(error), None) => return Err(error),
     }
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = File::options().read(true).custom_flags(flags).open(path)?;
@@ -71,6 +75,28 @@ impl Read for Pipe {
     }
 }
 
+/// What a reader gives, decompressed if it begins like gzip or zstd.
+///
+/// # Errors
+/// Those of the first read.
+pub fn unpacked(mut reader: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
+    let mut magic = Vec::with_capacity(4);
+    reader.by_ref().take(4).read_to_end(&mut magic)?;
+    let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
+    let is_zstd = magic == [0x28, 0xb5, 0x2f, 0xfd];
+    let raw = io::Cursor::new(magic).chain(reader);
+    if is_gzip {
+        let buffered = io::BufReader::with_capacity(CHUNK, raw);
+        return Ok(Box::new(flate2::read::MultiGzDecoder::new(buffered)));
+    }
+    if is_zstd {
+        let mut decoder = zstd::Decoder::new(raw)?;
+        decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+        return Ok(Box::new(decoder));
+    }
+    Ok(Box::new(raw))
+}
+
 /// A file being read from its start: plain, gzip or zstd, told apart by its first bytes.
 pub struct Input {
     path: PathBuf,
@@ -85,22 +111,7 @@ impl Input {
     /// # Errors
     /// [`TraceError::Io`] and [`TraceError::Interrupted`].
     pub fn open(path: &Path, control: &Arc<Control>) -> Result<Self, TraceError> {
-        let failed = |source| unread(path, source);
-        let mut file = raw(path, control).map_err(failed)?;
-        let mut magic = Vec::with_capacity(4);
-        file.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
-        let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
-        let is_zstd = magic == [0x28, 0xb5, 0x2f, 0xfd];
-        let raw = io::Cursor::new(magic).chain(file);
-        let reader: Box<dyn Read + Send> = if is_gzip {
-            Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(CHUNK, raw)))
-        } else if is_zstd {
-            let mut decoder = zstd::Decoder::new(raw).map_err(failed)?;
-            decoder.window_log_max(ZSTD_WINDOW_LOG_MAX).map_err(failed)?;
-            Box::new(decoder)
-        } else {
-            Box::new(raw)
-        };
+        let reader = raw(path, control).and_then(unpacked).map_err(|e| unread(path, e))?;
         Self::from_reader(path, reader)
     }
 

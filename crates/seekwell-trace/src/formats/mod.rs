@@ -4,6 +4,7 @@
 //! decompressing, naming devices, sorting and renaming the finished output are done once, here.
 
 mod alibaba;
+pub mod archive;
 mod blkparse;
 mod blktrace;
 mod columns;
@@ -139,6 +140,12 @@ pub fn open(path: &Path, how: &Reading, control: &Arc<Control>) -> Opened {
                 }
                 (None, Some((format, Reader::File(open)))) => (format, open(&path)?),
                 (None, Some((format, Reader::Stream(_)))) => (format, open_input(input, format)?),
+                (None, None) if archive::looks_like(input.head()) => {
+                    return Err(match archive::names(input) {
+                        Ok(names) => TraceError::Archive { path, names },
+                        Err(source) => TraceError::Io { what: "reading", path, source },
+                    });
+                }
                 (None, None) => {
                     let known = Format::ALL.map(|f| f.name).join(", ");
                     return Err(TraceError::Unrecognised { path, known });
