@@ -1,4 +1,5 @@
-//! Where requests go on a zoned device: writes to write pointers, reads below them.
+//! Where requests go on a zoned device: writes to write pointers, reads below them. Conventional
+//! zones and those of host-aware devices take both anywhere.
 //!
 //! [`Zones`] tracks the zones of a device for all clones: how far each is written, whether it is
 //! open and whether a write is outstanding. It decides where each request goes and does no I/O
@@ -8,7 +9,9 @@
 
 mod follow;
 
-pub use follow::{ChangeZones, Collecting, Follow, Placed, SharedZones, Unchanged};
+pub use follow::{
+    ChangeTimes, ChangeZones, Collecting, Follow, Placed, SharedZones, Takes, Unchanged,
+};
 
 use seekwell_access::{Zone, ZoneChange, ZoneCondition, ZoneKind};
 use std::ops::Range;
@@ -85,12 +88,21 @@ impl State {
         self.zone.capacity_end() - self.zone.write_pointer
     }
 
-    fn readable(&self) -> Range<u64> {
-        self.zone.start..self.busy.map_or(self.zone.write_pointer, |busy| busy.from)
-    }
-
     fn takes_writes(&self) -> bool {
         !matches!(self.zone.condition, ZoneCondition::ReadOnly | ZoneCondition::Offline)
+    }
+}
+
+/// How a zone is used: one that only prefers writes at its write pointer is a conventional one, as
+/// it is for fio.
+fn used(zone: Zone) -> Zone {
+    if zone.kind != ZoneKind::SequentialPreferred {
+        return zone;
+    }
+    let zone = Zone { kind: ZoneKind::Conventional, ..zone };
+    match zone.condition {
+        ZoneCondition::ReadOnly | ZoneCondition::Offline => zone,
+        _ => Zone { condition: ZoneCondition::NoPointer, write_pointer: zone.end(), ..zone },
     }
 }
 
@@ -118,7 +130,7 @@ impl Zones {
             reads: 0,
             opened_by: zone.is_active().then_some(NOBODY),
         };
-        let all: Vec<State> = zones.into_iter().map(state).collect();
+        let all: Vec<State> = zones.into_iter().map(used).map(state).collect();
         let open = (0..all.len()).filter(|i| all[*i].is_open()).collect();
         let most_open = most_open.map_or(usize::MAX, |most| most.max(1) as usize);
         Self { all, open, most_open }
@@ -266,7 +278,8 @@ impl Zones {
         Step::Change { zone, change }
     }
 
-    /// Records that a zone was changed as [`Step::Change`] demanded.
+    /// Records that a zone was changed as [`Step::Change`] demanded. An open one that was reset
+    /// stays open for the write that it was reset for.
     pub fn changed(&mut self, number: usize, change: ZoneChange) {
         let state = &mut self.all[number];
         let busy = state.busy.take();
@@ -276,7 +289,9 @@ impl Zones {
             ZoneChange::Reset => state.zone.start,
             ZoneChange::Finish => state.zone.capacity_end(),
         };
-        self.close(number);
+        if change == ZoneChange::Finish {
+            self.close(number);
+        }
     }
 
     /// Records that the write issued at `at` has completed.
@@ -348,9 +363,19 @@ impl Zones {
         found.unwrap_or(Step::Through)
     }
 
+    /// The written part of a zone; from a conventional one on, all of those that follow it.
+    fn readable_part(&self, range: &Range<usize>, number: usize) -> Range<u64> {
+        let State { zone, busy, .. } = self.all[number];
+        let end = match zone.condition {
+            ZoneCondition::NoPointer => self.reach(range, number),
+            _ => busy.map_or(zone.write_pointer, |busy| busy.from),
+        };
+        zone.start..end
+    }
+
     /// A sequential read: at the wish, or at the start of the zone.
     fn read_on(&self, by: &Asker, number: usize, wish: u64, len: u64) -> Option<Step> {
-        let Range { start, end } = self.all[number].readable();
+        let Range { start, end } = self.readable_part(&by.range, number);
         let at = wish.max(start);
         let room = end.saturating_sub(at) / by.shortest * by.shortest;
         (room > 0).then_some(Step::Go { at, len: len.min(room) })
@@ -364,19 +389,20 @@ impl Zones {
         (wished, wish): (usize, u64),
         len: u64,
     ) -> Option<Step> {
-        let Range { start, end } = self.all[number].readable();
+        let Range { start, end } = self.readable_part(&by.range, number);
         let len = len.min((end - start) / by.shortest * by.shortest);
         let inside = wish.saturating_sub(self.zone(wished).start) % (end - start - len + 1);
         let at = start + inside / by.shortest * by.shortest;
         (len > 0).then_some(Step::Go { at, len })
     }
 
-    /// The written share of some zones.
+    /// What was written at write pointers in some zones, as a share of all of their length.
     fn written_share(&self, range: &Range<usize>) -> f64 {
         let states = &self.all[range.clone()];
         let written = |state: &State| state.zone.write_pointer - state.zone.start;
         let all: u64 = states.iter().map(|state| state.zone.len).sum();
-        states.iter().map(written).sum::<u64>() as f64 / all.max(1) as f64
+        let with_pointer = states.iter().filter(|state| state.has_pointer());
+        with_pointer.map(written).sum::<u64>() as f64 / all.max(1) as f64
     }
 }
 

@@ -23,6 +23,7 @@ use seekwell_job::play::source::back::ReadBack;
 use seekwell_job::play::source::written::Written;
 use seekwell_job::play::steady::Steady;
 use seekwell_job::play::watched::Watched;
+use seekwell_job::play::zones::ChangeTimes;
 use seekwell_trace::error::TraceError;
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -87,8 +88,8 @@ pub struct Played {
     pub cut: Option<Cut>,
     /// What `latency_target` found, once the search was over.
     pub found_depth: Option<Option<u32>>,
-    /// How many zones it reset, where it followed zones.
-    pub zone_resets: Option<u64>,
+    /// How long its resets and finishes of zones took, where it followed zones.
+    pub zone_times: Option<ChangeTimes>,
     /// How long the last syncs took, or with what they failed.
     pub end_sync: Option<Result<Nanos, Errno>>,
     /// The first blocks that did not verify.
@@ -134,7 +135,7 @@ impl Played {
         });
         let (requests, steady) = (source.source, source.steady);
         let (cut, found_depth) = (requests.cut(), requests.found_depth());
-        let zone_resets = requests.zone_resets();
+        let zone_times = requests.zone_times();
         let (written, replayed) = requests.end();
         let (back, end_sync, bad, bad_count, checked) = (None, None, Vec::new(), 0, 0);
         let played = Self {
@@ -142,7 +143,7 @@ impl Played {
             back,
             cut,
             found_depth,
-            zone_resets,
+            zone_times,
             end_sync,
             bad,
             bad_count,

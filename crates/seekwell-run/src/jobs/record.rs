@@ -19,6 +19,7 @@ use seekwell_job::layout::There;
 use seekwell_job::play::data::Bad;
 use seekwell_job::play::source::Cut;
 use seekwell_job::play::source::failure::{MISMATCH, is_ignored};
+use seekwell_job::play::zones::ChangeTimes;
 use seekwell_runs::{
     Detail, DeviceCount, JobFile, JobWork, Mismatch, Phase, Repeat, RepeatDetail, Work,
 };
@@ -225,10 +226,28 @@ pub fn repeats(naming: &Naming<'_>, phases: &Phases, given: &Given<'_>) -> (Kept
             Err(error) => kept.repeat.invalid = Some(error.to_string().into()),
         }
     }
-    if let Some(resets) = kept.repeat.values.get("reset_zones").filter(|resets| **resets > 0.0) {
-        kept.repeat.notes.push(format!("zones were reset {resets} times"));
-    }
+    zones_changed(given, &mut kept.repeat);
     (kept, back)
+}
+
+/// How often zones were reset and finished, and how long that took.
+fn zones_changed(given: &Given<'_>, repeat: &mut Repeat) {
+    let played = given.played.iter().filter_map(|(_, played)| played.as_ref().ok());
+    let mut followed = played.filter_map(|played| played.zone_times.as_ref()).peekable();
+    if followed.peek().is_none() {
+        return;
+    }
+    let mut all = ChangeTimes::default();
+    followed.for_each(|times| all.merge(times));
+    let ways = [("reset", "reset", &all.resets), ("finish", "finished", &all.finishes)];
+    for (verb, done, times) in ways {
+        repeat.values.insert(format!("{verb}_zones"), times.count() as f64);
+        let Some((mean, max)) = times.mean_ns().zip(times.max()) else { continue };
+        repeat.values.insert(format!("{verb}_zone_ns_mean"), mean);
+        repeat.values.insert(format!("{verb}_zone_ns_max"), max.0 as f64);
+        let (count, each) = (times.count(), Nanos(mean.round() as u64));
+        repeat.notes.push(format!("zones were {done} {count} times, {each} each on average"));
+    }
 }
 
 /// How far the clones that played traces were from them, all together.
@@ -384,9 +403,6 @@ fn notes(played: &Played, repeat: &mut Repeat) {
     });
     if let Some(why) = cut {
         repeat.invalid = Some(why.into());
-    }
-    if let Some(resets) = played.zone_resets {
-        *repeat.values.entry("reset_zones".into()).or_insert(0.0) += resets as f64;
     }
     if let Some(found) = played.found_depth {
         let text = match found {

@@ -7,6 +7,7 @@ use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
 use seekwell_job::play::source::written::Written;
 use seekwell_job::play::source::{Cut, JobSource};
+use seekwell_job::play::zones::ChangeTimes;
 
 /// The requests of one clone, and what is left of them at the end.
 pub enum Requests {
@@ -33,10 +34,10 @@ impl Requests {
         }
     }
 
-    /// How many zones were reset, where they are followed.
-    pub fn zone_resets(&self) -> Option<u64> {
+    /// How long resets and finishes of zones took, where they are followed.
+    pub fn zone_times(&self) -> Option<ChangeTimes> {
         match self {
-            Self::Drawn(drawn) => drawn.zone_resets(),
+            Self::Drawn(drawn) => drawn.zone_times(),
             Self::Played(_) => None,
         }
     }

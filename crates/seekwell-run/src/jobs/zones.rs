@@ -3,10 +3,11 @@
 use super::error::{Fault, JobRunError};
 use super::media::{Media, Medium};
 use seekwell_access::{Zone, ZoneChange, ZoneCondition, ZoneKind};
-use seekwell_io::units::Nanos;
 use seekwell_job::job::{Job, Zoned};
 use seekwell_job::layout::{Layout, Member, Use};
-use seekwell_job::play::zones::{Asker, ChangeZones, Collecting, Follow, SharedZones, Zones};
+use seekwell_job::play::zones::{
+    Asker, ChangeZones, Collecting, Follow, SharedZones, Takes, Zones,
+};
 use seekwell_machine::Model;
 use seekwell_machine::ssd::ZoneParams;
 use seekwell_sys::{DevId, View};
@@ -53,12 +54,12 @@ pub fn follow(
 struct Timed(ZoneParams);
 
 impl ChangeZones for Timed {
-    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<Nanos> {
+    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<Takes> {
         let written = zone.write_pointer - zone.start;
-        Ok(match change {
+        Ok(Takes::WillTake(match change {
             ZoneChange::Reset => self.0.reset(written),
             ZoneChange::Finish => self.0.finish(written),
-        })
+        }))
     }
 }
 

@@ -16,7 +16,7 @@ pub mod written;
 
 use super::address::Address;
 use super::ramp::Ramp;
-use super::zones::{Follow, Unchanged};
+use super::zones::{ChangeTimes, Follow, Unchanged};
 use crate::job::{By, Errors, Job, Kind, ThinkAt};
 use draw::{Kinds, Picker, Sizes};
 use pace::{Floor, FlowShare, Pacer, Think, TooSlow};
@@ -235,10 +235,14 @@ impl JobSource {
         self.search.as_ref().map(DepthSearch::found)
     }
 
-    /// How many zones it reset, if it follows zones.
-    pub fn zone_resets(&self) -> Option<u64> {
-        let resets = self.zones.iter().map(Follow::resets).sum();
-        (!self.zones.is_empty()).then_some(resets)
+    /// How long its resets and finishes of zones took, if it follows zones.
+    pub fn zone_times(&self) -> Option<ChangeTimes> {
+        let mut of_files = self.zones.iter().map(Follow::times);
+        let first = of_files.next()?.clone();
+        Some(of_files.fold(first, |mut sum, more| {
+            sum.merge(more);
+            sum
+        }))
     }
 
     /// What was written and not yet read back.

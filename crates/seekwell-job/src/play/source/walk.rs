@@ -218,7 +218,8 @@ impl Walk {
             at = at.checked_sub(self.skip.unsigned_abs()).map_or(last, |at| at.min(last));
             at -= at % align;
         } else {
-            at = at.next_multiple_of(align);
+            // The start of a zone need not be a multiple of requests.
+            at = if self.one_way { at } else { at.next_multiple_of(align) };
             if at > 0 {
                 at = at.saturating_add(self.skip.unsigned_abs());
             }

@@ -2,28 +2,65 @@
 
 use super::{Asker, Step, Zones};
 use seekwell_access::{Opened, Zone, ZoneChange};
+use seekwell_io::histogram::Histogram;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// How long a change of a zone takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// It took so long and is done.
+    Took(Nanos),
+    /// It will be done after so long, on the clock of the run.
+    WillTake(Nanos),
+}
 
 /// Resets and finishes the zones of a device.
 pub trait ChangeZones: fmt::Debug + Send + Sync {
-    /// Changes one zone that has no outstanding requests. Returns how much longer the change takes:
-    /// nothing if it was waited for.
+    /// Changes one zone that has no outstanding requests.
     ///
     /// # Errors
     /// The kernel's error.
-    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<Nanos>;
+    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<Takes>;
 }
 
 impl ChangeZones for Opened {
-    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<Nanos> {
+    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<Takes> {
         let Self::WritableDevice(device) = self else {
             unreachable!("only writes change zones, and they only go to writable devices")
         };
-        device.change_zone(zone, change).map(|()| Nanos::ZERO)
+        let begun = Instant::now();
+        device.change_zone(zone, change)?;
+        Ok(Takes::Took(begun.elapsed().into()))
+    }
+}
+
+/// How long resets and finishes took.
+#[derive(Debug, Clone, Default)]
+pub struct ChangeTimes {
+    /// Of zones that were reset.
+    pub resets: Histogram,
+    /// Of zones that were finished.
+    pub finishes: Histogram,
+}
+
+impl ChangeTimes {
+    /// Those of one command.
+    const fn of_mut(&mut self, change: ZoneChange) -> &mut Histogram {
+        match change {
+            ZoneChange::Reset => &mut self.resets,
+            ZoneChange::Finish => &mut self.finishes,
+        }
+    }
+
+    /// Adds those of others.
+    pub fn merge(&mut self, other: &Self) {
+        self.resets.merge(&other.resets);
+        self.finishes.merge(&other.finishes);
     }
 }
 
@@ -65,6 +102,16 @@ pub struct Unchanged {
     pub errno: i32,
 }
 
+/// A change of a zone that is not known to be done.
+#[derive(Debug, Clone, Copy)]
+struct Changing {
+    zone: usize,
+    change: ZoneChange,
+    /// A [`Collecting`] asked for it.
+    by_rule: bool,
+    end: Nanos,
+}
+
 /// When zones are reset although others have room.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Collecting {
@@ -93,11 +140,11 @@ pub struct Follow {
     shared: Arc<SharedZones>,
     by: Asker,
     collecting: Option<Collecting>,
-    /// Writes since the last reset.
+    /// Writes since a zone was last reset by that rule.
     since: u64,
-    resets: u64,
-    /// The change that it waits for, and when that is done.
-    changing: Option<(usize, ZoneChange, Nanos)>,
+    times: ChangeTimes,
+    /// The change that it waits for.
+    changing: Option<Changing>,
     /// Offsets of outstanding reads that a reset must wait for.
     reads: Vec<u64>,
 }
@@ -106,7 +153,8 @@ impl Follow {
     /// The zones of `shared`, as used by `by`.
     pub fn new(shared: Arc<SharedZones>, by: Asker, collecting: Option<Collecting>) -> Self {
         assert!(!by.range.is_empty(), "there are zones to use");
-        Self { shared, by, collecting, since: 0, resets: 0, changing: None, reads: Vec::new() }
+        let times = ChangeTimes::default();
+        Self { shared, by, collecting, since: 0, times, changing: None, reads: Vec::new() }
     }
 
     /// The total capacity of its zones, in bytes.
@@ -114,9 +162,9 @@ impl Follow {
         self.shared.lock().capacity_bytes(&self.by.range)
     }
 
-    /// How many zones were reset.
-    pub const fn resets(&self) -> u64 {
-        self.resets
+    /// How long its resets and finishes took.
+    pub const fn times(&self) -> &ChangeTimes {
+        &self.times
     }
 
     /// Where a read or write goes; zones that have to be reset or finished first are.
@@ -125,12 +173,12 @@ impl Follow {
     /// A zone could not be changed.
     pub fn place(&mut self, op: Op, wish: u64, len: u64, now: Nanos) -> Result<Placed, Unchanged> {
         loop {
-            if let Some((zone, change, end)) = self.changing {
-                if now < end {
-                    return Ok(Placed::NotBefore(end));
+            if let Some(changing) = self.changing {
+                if now < changing.end {
+                    return Ok(Placed::NotBefore(changing.end));
                 }
                 self.changing = None;
-                self.changed(zone, change);
+                self.changed(changing);
             }
             let mut zones = self.shared.lock();
             let collect = self.collecting.is_some_and(|rule| {
@@ -156,19 +204,21 @@ impl Follow {
             let changing = *zones.zone(zone);
             // Other clones go on in other zones; this one is marked busy until it is done.
             drop(zones);
-            let left = self.shared.device.change(&changing, change).map_err(|error| Unchanged {
-                at: changing.start,
-                change,
-                errno: error.raw_os_error().unwrap_or(0),
+            let takes = self.shared.device.change(&changing, change).map_err(|error| {
+                Unchanged { at: changing.start, change, errno: error.raw_os_error().unwrap_or(0) }
             })?;
-            self.changing = Some((zone, change, now + left));
+            let (took, left) = match takes {
+                Takes::Took(took) => (took, Nanos::ZERO),
+                Takes::WillTake(time) => (time, time),
+            };
+            self.times.of_mut(change).record(took);
+            self.changing = Some(Changing { zone, change, by_rule: collect, end: now + left });
         }
     }
 
-    fn changed(&mut self, zone: usize, change: ZoneChange) {
+    fn changed(&mut self, Changing { zone, change, by_rule, .. }: Changing) {
         self.shared.lock().changed(zone, change);
-        if change == ZoneChange::Reset {
-            self.resets += 1;
+        if by_rule && change == ZoneChange::Reset {
             self.since = 0;
         }
     }

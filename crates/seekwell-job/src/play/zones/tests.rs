@@ -27,13 +27,13 @@ const LEN: u64 = 16 * BLOCK;
 struct Device {
     zones: Mutex<Vec<Zone>>,
     refuses: bool,
-    /// How much longer a change takes.
-    takes: Nanos,
+    /// Changes take time on the clock of the run.
+    is_timed: bool,
 }
 
 impl Device {
     fn of(zones: &[Zone]) -> Self {
-        Self { zones: Mutex::new(zones.to_vec()), refuses: false, takes: Nanos::ZERO }
+        Self { zones: Mutex::new(zones.to_vec()), refuses: false, is_timed: false }
     }
 
     fn new(zones: &[Zone]) -> Arc<Self> {
@@ -87,12 +87,13 @@ impl Device {
 }
 
 impl ChangeZones for Device {
-    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<Nanos> {
+    fn change(&self, zone: &Zone, change: ZoneChange) -> io::Result<Takes> {
         if self.refuses {
             return Err(io::Error::from_raw_os_error(5));
         }
         Self::change(self, zone, change);
-        Ok(self.takes)
+        let time = Nanos::from_micros(zone.start / LEN + 1);
+        Ok(if self.is_timed { Takes::WillTake(time) } else { Takes::Took(time) })
     }
 }
 
@@ -167,6 +168,12 @@ fn run(job: &Job, device: &Arc<Device>, most_open: Option<u32>) -> (Vec<Request>
     (seen, source)
 }
 
+/// How many zones were reset, and how many finished.
+fn changed(source: &JobSource) -> (u64, u64) {
+    let times = source.zone_times().unwrap();
+    (times.resets.count(), times.finishes.count())
+}
+
 fn places(seen: &[Request]) -> Vec<u64> {
     seen.iter().map(|request| request.offset / BLOCK).collect()
 }
@@ -176,7 +183,7 @@ fn writes_in_order_go_from_zone_to_zone_and_full_ones_are_reset() {
     let device = Device::new(&zones(3, &[3, 0, 1], 0));
     let (seen, source) = run(&job("rw=write\nbs=4k\niodepth=4"), &device, None);
     assert_eq!(places(&seen), [0, 1, 2, 16, 17, 18, 33, 34], "the third goes on where it was");
-    assert_eq!((source.zone_resets(), device.written()), (Some(1), vec![3, 3, 3]));
+    assert_eq!((changed(&source), device.written()), ((1, 0), vec![3, 3, 3]));
 }
 
 #[test]
@@ -184,7 +191,17 @@ fn what_is_left_of_a_zone_and_too_short_for_a_write_is_finished() {
     let device = Device::new(&zones(5, &[0, 0], 0));
     let (seen, source) = run(&job("rw=write\nbs=8k\niodepth=2"), &device, Some(1));
     assert_eq!(places(&seen), [0, 2, 16, 18], "a pass over the zones is all of it");
-    assert_eq!((source.zone_resets(), device.written()), (Some(0), vec![5, 5]));
+    assert_eq!((changed(&source), device.written()), ((0, 2), vec![5, 5]));
+    let finishes = source.zone_times().unwrap().finishes;
+    assert_eq!((finishes.mean_ns(), finishes.max()), (Some(1500.0), Some(Nanos(2000))));
+}
+
+#[test]
+fn what_is_left_is_finished_where_zones_are_no_multiples_of_requests() {
+    let device = Device::new(&zones(16, &[0, 0, 0], 0));
+    let (seen, source) = run(&job("rw=write\nbs=12k"), &device, None);
+    assert_eq!((seen.len(), changed(&source)), (15, (0, 2)));
+    assert_eq!(device.written(), [16, 16, 15], "the last zone may yet be written to");
 }
 
 #[test]
@@ -202,7 +219,7 @@ fn a_job_with_time_begins_again_with_the_first_zone() {
     let timed = job("rw=write\nbs=4k\ntime_based\nruntime=200us");
     let (seen, source) = run(&timed, &device, None);
     assert_eq!(places(&seen)[..9], [0, 1, 2, 3, 16, 17, 18, 19, 0]);
-    assert!(source.zone_resets() >= Some(1), "{:?}", source.zone_resets());
+    assert!(changed(&source).0 >= 1, "{:?}", changed(&source));
     let io_size = job("rw=write\nbs=4k\nio_size=48k");
     let (seen, _) = run(&io_size, &Device::new(&zones(4, &[0, 0], 0)), None);
     assert_eq!(seen.len(), 12, "a size that was given goes on into the next pass");
@@ -259,38 +276,72 @@ fn open_zones_that_a_clone_does_not_use_are_finished_when_it_may_open_no_other()
 }
 
 #[test]
+fn a_zone_that_is_reset_before_it_is_full_stays_open_for_its_write() {
+    let mut zones = Zones::new(zones(4, &[2, 0, 4, 4], 0), Some(1));
+    let by = asker(0..4, true, BLOCK);
+    let step = zones.write(&by, 3 * LEN, BLOCK, true);
+    assert_eq!(step, Step::Change { zone: 0, change: ZoneChange::Reset });
+    zones.changed(0, ZoneChange::Reset);
+    let step = zones.write(&by, 3 * LEN, BLOCK, false);
+    assert_eq!(step, Step::Go { at: 0, len: BLOCK }, "the full zone that was drawn keeps its data");
+}
+
+#[test]
+fn zones_of_a_host_aware_device_are_written_and_read_anywhere() {
+    let mut all = zones(16, &[2, 0, 16, 0], 0);
+    for zone in &mut all {
+        zone.kind = ZoneKind::SequentialPreferred;
+    }
+    all[3].condition = ZoneCondition::Offline;
+    let mut zones = Zones::new(all, Some(1));
+    let by = asker(0..4, true, BLOCK);
+    let inside = LEN + 5 * BLOCK;
+    for collect in [false, true] {
+        let step = zones.write(&by, inside, BLOCK, collect);
+        assert_eq!(step, Step::Go { at: inside, len: BLOCK }, "no zone is opened or reset");
+    }
+    let across = 2 * LEN - BLOCK;
+    assert_eq!(zones.read(&by, across, 3 * BLOCK), Step::Go { at: across, len: 3 * BLOCK });
+    let last = 3 * LEN - BLOCK;
+    let by = Asker { random: false, ..by };
+    assert_eq!(zones.read(&by, last, 3 * BLOCK), Step::Go { at: last, len: BLOCK });
+    assert_eq!(zones.read(&by, 3 * LEN, BLOCK), Step::Through, "an offline zone cannot be read");
+}
+
+#[test]
 fn written_zones_are_given_up_as_often_as_was_asked_once_enough_is_written() {
-    let all = zones(16, &[2; 4], 0);
+    let all = zones(16, &[2; 5], 1);
     let device = Device::new(&all);
     let shared = SharedZones::new(Zones::new(all, None), Arc::clone(&device) as Arc<_>);
     let shared = Arc::new(shared);
     let collecting = |from| Some(Collecting { every: 5, from });
     let resets = |from| {
-        let by = asker(0..4, true, BLOCK);
+        let by = asker(0..5, true, BLOCK);
         let mut follow = Follow::new(Arc::clone(&shared), by, collecting(from));
         for i in 0..20 {
-            let place = follow.place(Op::Write, i % 4 * LEN, BLOCK, Nanos::ZERO).unwrap();
+            let wish = (i % 4 + 1) * LEN;
+            let place = follow.place(Op::Write, wish, BLOCK, Nanos::ZERO).unwrap();
             let Placed::At(at, _) = place else { panic!("{place:?}") };
             follow.done(Op::Write, at, false);
         }
-        follow.resets()
+        follow.times().resets.count()
     };
-    assert_eq!(resets(1.0), 0);
+    assert_eq!(resets(0.9), 0, "the conventional zone does not count as written");
     assert_eq!(resets(0.1), 3);
 }
 
 #[test]
 fn a_change_that_takes_time_is_over_when_it_has_passed() {
     let all = zones(16, &[16, 0], 0);
-    let device = Arc::new(Device { takes: Nanos(500), ..Device::of(&all) });
+    let device = Arc::new(Device { is_timed: true, ..Device::of(&all) });
     let shared = Arc::new(SharedZones::new(Zones::new(all, None), device as Arc<_>));
     let mut follow = Follow::new(Arc::clone(&shared), asker(0..2, true, BLOCK), None);
     let mut at = |now| follow.place(Op::Write, 0, BLOCK, Nanos(now)).unwrap();
-    assert_eq!(at(100), Placed::NotBefore(Nanos(600)));
-    assert_eq!(at(599), Placed::NotBefore(Nanos(600)), "asked again too early");
+    assert_eq!(at(100), Placed::NotBefore(Nanos(1100)));
+    assert_eq!(at(1099), Placed::NotBefore(Nanos(1100)), "asked again too early");
     assert_eq!(shared.lock().write(&asker(0..2, true, BLOCK), 0, BLOCK, false), Step::Wait);
-    assert_eq!(at(600), Placed::At(0, BLOCK));
-    assert_eq!(follow.resets(), 1);
+    assert_eq!(at(1100), Placed::At(0, BLOCK));
+    assert_eq!(follow.times().resets.count(), 1);
 }
 
 proptest! {
