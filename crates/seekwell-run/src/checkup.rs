@@ -57,9 +57,7 @@ pub fn checkup<W: Watcher>(
         }
         ready => {
             let mut ready = ready?;
-            if options.size_bytes.is_none() {
-                ready.keep_to_written(&session.line);
-            }
+            ready.keep_to_written(&wanted, &session.line);
             (Ok(Some(ready)), None)
         }
     };

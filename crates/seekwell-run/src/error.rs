@@ -61,6 +61,12 @@ pub enum RunError {
     OnlyInOrder { machine: PathBuf },
     #[error("requests of {bytes} bytes are not whole sectors of {sector}; use --bs={sector}")]
     PartOfSector { bytes: u32, sector: u32 },
+    /// It is empty, or a zoned disk whose zones are.
+    #[error(
+        "there is nothing to read on {}: it is an empty file, or none of its zones is written \
+         (`seekwell bench --zonemode=zbd --rw=write` writes them)", path.display()
+    )]
+    NothingToRead { path: PathBuf },
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error(transparent)]
@@ -111,8 +117,8 @@ pub enum RunError {
 }
 
 classify!(RunError {
-    Usage: Describe, NoMachine, NoParameters, LargerThanMachine, PartOfSector, NothingToDestroy,
-        NotBeside, Arm, Sweep;
+    Usage: Describe, NoMachine, NoParameters, LargerThanMachine, PartOfSector, NothingToRead,
+        NothingToDestroy, NotBeside, Arm, Sweep;
     Refused: Refusal, RingRefused, WouldWrite, WearNotTold, OnlyInOrder;
     Invalid: NotMeasured;
     | Self::Inspect(error) => error.class(),

@@ -11,6 +11,7 @@ use seekwell_inspect::{Device, DeviceKind, Inspection, TargetKind};
 use seekwell_machine::Model;
 use seekwell_runs::Medium;
 use seekwell_sys::{DevId, path_text, text_path};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -66,11 +67,23 @@ pub struct Ready {
 
 impl Ready {
     /// Restricts reads of a zoned disk to the longest contiguous written part: the rest is answered
-    /// without the medium. Without a zone report nothing is restricted.
-    pub fn keep_to_written(&mut self, watcher: &impl Watcher) {
+    /// without the medium. Of a part that was asked for, says how much was never written. Without a
+    /// zone report nothing is restricted.
+    pub fn keep_to_written(&mut self, wanted: &Wanted<'_>, watcher: &impl Watcher) {
         let Source::Opened { opened, .. } = &self.source else { return };
         let zones = opened.zones().unwrap_or_default();
-        if opened.writable() || !zones.iter().any(Zone::in_order) {
+        if opened.writable() || zones.is_empty() {
+            return;
+        }
+        if wanted.size_bytes.is_some() || wanted.offset_bytes > 0 {
+            let never = never_written(&zones, wanted.offset_bytes..self.inputs.region_bytes);
+            if never > 0.0 {
+                watcher.note(&format!(
+                    "{:.0} % of what is read of the zoned disk was never written: its medium has \
+                     no part in these reads",
+                    (100.0 * never).ceil()
+                ));
+            }
             return;
         }
         let (mut longest, mut run) = (0..0, 0..0);
@@ -89,6 +102,17 @@ impl Ready {
             (self.inputs.offset_bytes, self.inputs.region_bytes) = (offset, bytes);
         }
     }
+}
+
+/// The share of a part of a zoned disk on which nothing was written.
+fn never_written(zones: &[Zone], part: Range<u64>) -> f64 {
+    let written = |zone: &Zone| {
+        let Range { start, end } = zone.written();
+        end.min(part.end).saturating_sub(start.max(part.start))
+    };
+    let written: u64 = zones.iter().map(written).sum();
+    let bytes = part.end.saturating_sub(part.start).max(1);
+    bytes.saturating_sub(written) as f64 / bytes as f64
 }
 
 /// Opens the target under the safety rules.
@@ -309,4 +333,28 @@ fn ready(
     let medium = medium(opened.size_bytes(), direct);
     let source = Source::Opened { opened: Box::new(opened), device, counting, commands: None };
     Ready { source, medium, inputs }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekwell_access::{ZoneCondition, ZoneKind};
+
+    #[test]
+    fn what_was_never_written_is_counted_within_the_part_that_is_read() {
+        let zone = |start, write_pointer| Zone {
+            start,
+            len: 100,
+            capacity: 80,
+            write_pointer,
+            kind: ZoneKind::SequentialRequired,
+            condition: ZoneCondition::Closed,
+        };
+        let zones = [zone(0, 80), zone(100, 100), zone(200, 220)];
+        let share = |part| never_written(&zones, part);
+        assert_eq!(share(0..80), 0.0);
+        assert_eq!(share(0..100), 0.2);
+        assert_eq!(share(60..210), 0.8);
+        assert_eq!(share(100..200), 1.0);
+    }
 }

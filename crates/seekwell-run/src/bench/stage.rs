@@ -30,14 +30,10 @@ pub struct Stage<'a, W> {
     pub session: Session<'a, W>,
     /// Executes workloads.
     pub executor: RealExecutor,
-    /// Bytes in reach from the start of the target.
-    region_bytes: u64,
+    /// The part of the target in reach.
+    inputs: PlanInputs,
     /// The size that was asked for, from the start of the target.
     pub wanted_bytes: Option<u64>,
-    /// Whether the target can be driven past the page cache.
-    direct: bool,
-    /// What requests past the page cache are multiples of.
-    sector_bytes: u32,
 }
 
 impl<'a, W: Watcher> Stage<'a, W> {
@@ -82,12 +78,15 @@ impl<'a, W: Watcher> Stage<'a, W> {
             set: options.set,
         };
         let mut ready: Ready = prepare(&wanted, host, &session.line)?;
+        ready.keep_to_written(&wanted, &session.line);
+        if ready.inputs.region_bytes == 0 {
+            return Err(RunError::NothingToRead { path: options.target.to_path_buf() });
+        }
         ready.source.open_commands(session.engine(), &workloads, host.view)?;
         for workload in &workloads {
             ready.source.check(workload.flags, workload.block_bytes)?;
         }
-        let PlanInputs { region_bytes, direct, logical_block_bytes: sector_bytes, .. } =
-            ready.inputs;
+        let inputs = ready.inputs;
         let tags = workloads.first().and_then(|w| w.tags());
         let mut executor = session.executor(ready, tags);
         if model {
@@ -97,7 +96,7 @@ impl<'a, W: Watcher> Stage<'a, W> {
             executor.keep_machine();
         }
         let wanted_bytes = wanted.end_bytes();
-        Ok(Self { session, executor, region_bytes, wanted_bytes, direct, sector_bytes })
+        Ok(Self { session, executor, inputs, wanted_bytes })
     }
 
     /// Runs a plan, on a preconditioned region where that is asked for, and says `note` before its
@@ -123,10 +122,12 @@ impl<'a, W: Watcher> Stage<'a, W> {
     /// # Errors
     /// When the target has no room for it, or larger sectors than its requests.
     pub fn workload(&self, options: &PlainJob, seed: u64) -> Result<Workload, RunError> {
-        let room = self.region_bytes.saturating_sub(options.offset_bytes);
-        let workload = options.workload(room, self.direct, seed);
+        let PlanInputs { offset_bytes, region_bytes, direct, .. } = self.inputs;
+        let room = region_bytes.saturating_sub(options.offset_bytes);
+        let mut workload = options.workload(room, direct, seed);
+        workload.offset_bytes += offset_bytes;
         workload.check()?;
-        let sector = self.sector_bytes;
+        let sector = self.inputs.logical_block_bytes;
         let mut units = workload.sizes.iter().map(|size| size.bytes).chain([workload.alignment()]);
         match units.find(|bytes| workload.direct && sector > 0 && !bytes.is_multiple_of(sector)) {
             Some(bytes) => Err(RunError::PartOfSector { bytes, sector }),

@@ -202,9 +202,7 @@ fn open<W: Watcher>(
         set: &[],
     };
     let mut ready = prepare(&wanted, host, &session.line)?;
-    if options.size_bytes.is_none() {
-        ready.keep_to_written(&session.line);
-    }
+    ready.keep_to_written(&wanted, &session.line);
     let inputs = PlanInputs { seed: options.seed, ..ready.inputs };
     let plan = Plan::new(options.level, inputs);
     let on = session.executor(ready, None);
