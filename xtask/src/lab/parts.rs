@@ -92,7 +92,7 @@ impl Parts {
             modules: Modules::below(&kernel.join("lib/modules"))?,
             shell: shell(&busybox)?,
             busybox,
-            programs: with_its_libraries(&program)?,
+            programs: with_its_libraries("seekwell", &program)?,
             program,
             tools,
         })
@@ -169,10 +169,10 @@ fn shell(busybox: &Path) -> Result<Vec<u8>, Failure> {
     Ok(archive.finish())
 }
 
-/// Our program, with what it is linked with.
-fn with_its_libraries(program: &Path) -> Result<Vec<u8>, Failure> {
+/// A program of this machine, with what it is linked with.
+fn with_its_libraries(name: &str, program: &Path) -> Result<Vec<u8>, Failure> {
     let mut archive = Archive::default();
-    archive.file("bin/seekwell", 0o755, &stripped(program)?);
+    archive.file(&format!("bin/{name}"), 0o755, &stripped(program)?);
     archive.symlink("lib64", "lib");
     for library in libraries(program)? {
         let name = library.file_name().unwrap_or_default().to_string_lossy();
@@ -199,6 +199,10 @@ fn libraries(program: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 fn unpacked_tool(tool: Tool) -> Result<Vec<u8>, String> {
     let (name, packages) = tool.packages();
+    if packages.is_empty() {
+        let program = found(name).ok_or_else(|| format!("missing: {name}"))?;
+        return with_its_libraries(name, &program).map_err(|e| e.to_string());
+    }
     let packages = || Ok(packages.iter().map(|p| (*p).to_owned()).collect());
     let dir = unpacked(name, packages)?;
     with_libraries(name, &dir).map_err(|e| e.to_string())
@@ -232,9 +236,14 @@ fn only(folder: &Path, prefix: &str) -> Result<PathBuf, Failure> {
 }
 
 pub fn has(program: &str) -> bool {
+    found(program).is_some()
+}
+
+fn found(program: &str) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let more = ["/usr/sbin", "/sbin"].map(PathBuf::from);
-    std::env::split_paths(&paths).chain(more).any(|dir| dir.join(program).is_file())
+    let mut places = std::env::split_paths(&paths).chain(more).map(|dir| dir.join(program));
+    places.find(|place| place.is_file())
 }
 
 fn install(packages: &[&str]) -> Result<(), String> {

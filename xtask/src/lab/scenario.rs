@@ -94,6 +94,7 @@ pub enum Tool {
     #[serde(rename = "mkfs-btrfs")]
     Btrfs,
     Dmsetup,
+    Fio,
     /// open-iscsi: iscsistart.
     Iscsistart,
     /// e2fsprogs: mkfs.ext4.
@@ -109,7 +110,8 @@ pub enum Tool {
 
 impl Tool {
     /// The program's name, and the Debian packages that hold it and its libraries, but for those
-    /// that ours needs too.
+    /// that ours needs too. Without packages it is the one installed on this machine, with all that
+    /// it is linked with.
     pub const fn packages(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Dmsetup => (
@@ -130,6 +132,8 @@ impl Tool {
                     "zlib1g",
                 ],
             ),
+            // Linked with forty libraries of networks that no job in the lab asks for.
+            Self::Fio => ("fio", &[]),
             Self::Iscsistart => (
                 "iscsistart",
                 &["open-iscsi", "libopeniscsiusr", "libkmod2", "libssl3", "libzstd1", "liblzma5"],
