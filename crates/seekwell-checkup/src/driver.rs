@@ -4,6 +4,7 @@
 //! knows neither files nor rings nor clocks, so interruption, a vanished disk and a disk that fails
 //! on its third request are all tested with a fake.
 
+use crate::host;
 use crate::plan::{PhaseSpec, Plan, Rise, Rounds};
 use crate::steady;
 use crate::summary::{detail, metrics, summarize};
@@ -12,7 +13,7 @@ use seekwell_io::measurement::{Failure, FailureKind, Measurement, Stopped, is_de
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
 use seekwell_runs::{Detail, DeviceCount, Invalid, Phase, Repeat, Skipped};
-use seekwell_sys::classify;
+use seekwell_sys::{HostActivity, classify};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,11 +59,8 @@ pub struct Execution {
     pub measurement: Measurement,
     /// What the device's own counters gained, where it has them.
     pub device: Option<DeviceCount>,
-    /// The share of all processors that other programs had meanwhile, 0 to 1; `None` of a model.
-    pub others: Option<f64>,
-    /// The share of all processors that was busy, including kernel threads, 0 to 1; `None` for a
-    /// model.
-    pub busy: Option<f64>,
+    /// What the machine did meanwhile; nothing is known beside a model.
+    pub host: HostActivity,
     /// What the drive counted as written, where it tells.
     pub wear: Option<Result<Wear, WentBack>>,
     /// The share of the time in which demand exceeded a limit of a cloud volume, in percent, by the
@@ -72,9 +70,9 @@ pub struct Execution {
 
 impl Execution {
     /// A measurement without any other counts.
-    pub const fn of(measurement: Measurement) -> Self {
-        let exceeded = BTreeMap::new();
-        Self { measurement, device: None, others: None, busy: None, wear: None, exceeded }
+    pub fn of(measurement: Measurement) -> Self {
+        let (host, exceeded) = (HostActivity::default(), BTreeMap::new());
+        Self { measurement, device: None, host, wear: None, exceeded }
     }
 }
 
@@ -431,12 +429,7 @@ impl<'a> Driver<'a> {
         let failure = m.first_failure;
         let stopped = m.stopped;
         let mut repeat = summarize(m, execution.device, workload.seed);
-        if let Some(others) = execution.others.filter(|share| *share >= OTHERS_TOLD) {
-            repeat.values.insert(Repeat::OTHERS.into(), 100.0 * others);
-        }
-        if let Some(busy) = execution.busy.filter(|share| *share >= BUSY_TOLD) {
-            repeat.values.insert(Repeat::BUSY.into(), 100.0 * busy);
-        }
+        repeat.values.extend(host::values(&execution.host));
         let exceeded = execution.exceeded.iter();
         repeat.values.extend(exceeded.map(|(name, percent)| ((*name).to_owned(), *percent)));
         match execution.wear {
@@ -559,11 +552,6 @@ impl<'a> Driver<'a> {
         self.results
     }
 }
-
-/// Less than this changes no number by more than its repeats differ.
-const OTHERS_TOLD: f64 = 0.05;
-/// Processors are reported as busy from this share on.
-const BUSY_TOLD: f64 = 0.8;
 
 /// A separate seed for every execution, reproducible from the plan alone. Repeats must not read the
 /// same blocks in the same order again: the second would be served by the drive's cache.

@@ -6,6 +6,7 @@
 //! summary.
 
 pub mod driver;
+mod host;
 pub mod limit;
 pub mod plan;
 pub mod slow;

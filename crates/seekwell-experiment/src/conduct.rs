@@ -183,7 +183,7 @@ fn one(document: &Document, rig: &mut dyn Rig, slot: Slot, stop: &AtomicBool) ->
             let repeat = summarize(m, execution.device, workload.seed);
             let letter = if slot.arm == Arm::A { "a" } else { "b" };
             kept = Some(detail(letter, slot.index, m));
-            others = execution.others;
+            others = execution.host.others;
             run.elapsed_ns = m.elapsed;
             run.failed = m.failed;
             run.course = course(&m.series, m.elapsed);

@@ -187,6 +187,14 @@ impl<'a> Observed<'a> {
         (most >= Repeat::OTHERS_MATTER).then_some(most / 100.0)
     }
 
+    /// The most that a value was in any repeat of the run, and in which phase.
+    pub(crate) fn most(&self, value: &str) -> Option<(&'a Phase, f64)> {
+        let of = |phase: &'a Phase| {
+            phase.repeats.iter().filter_map(move |r| Some((phase, *r.values.get(value)?)))
+        };
+        self.phases().iter().flat_map(of).max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
     /// The statement on the fastest phase that this station limits, unless it is only a guess.
     pub(crate) fn limited_by(&self, station: Station) -> Option<&'a PhaseLimit> {
         let those = self.limits.iter().filter(|limit| limit.by == station && limit.is_known());

@@ -90,6 +90,7 @@ impl<'m> Stack<'m> {
                 _ => facts::stands_above(r, dir),
             };
             device.detail.mounts = facts::mounted(r, &above, self.mounts);
+            device.detail.swaps = facts::swaps(r, &above, self.mounts);
             device.detail.ext4 = facts::ext4(r, &above, self.mounts);
             device.detail.btrfs = facts::btrfs(r, &above);
         }

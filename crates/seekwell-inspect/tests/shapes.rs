@@ -174,6 +174,20 @@ fn a_loop_device_stands_on_the_disk_its_file_is_on() {
 }
 
 #[test]
+fn swap_areas_belong_to_the_disk_that_their_partition_or_file_is_on() {
+    let mounts = "21 1 8:2 / / rw - ext4 /dev/sda2 rw\n22 21 0:30 / /tmp rw - tmpfs tmpfs rw\n";
+    let swaps = "Filename Type Size Used Priority\n/dev/sda2 partition 9 0 -2\n\
+                 /my\\040swap file 9 0 -3\n/tmp/swap file 9 0 -4\n/dev/zram0 partition 9 0 100\n";
+    let fake = block(sda(), &format!("{SDA}/sda2"), "8:2")
+        .file(format!("{SDA}/sda2/partition"), "2\n")
+        .file("/proc/self/mountinfo", mounts)
+        .file("/proc/swaps", swaps);
+    let device = of(&disk(fake, "/sys/devices/virtual/block/zram0", "253:0"), "sda", 8, 0).device;
+    let found: Vec<_> = device.unwrap().detail.swaps.into_iter().map(|area| area.value).collect();
+    assert_eq!(found, ["/dev/sda2", "/my swap"]);
+}
+
+#[test]
 fn file_systems_that_are_no_disk_are_named_in_plain_words() {
     let mounts = "\
 21 1 8:2 / / rw - ext4 /dev/sda2 rw

@@ -19,7 +19,7 @@ use seekwell_io::workload::{Generator, Pattern, Together, Workload};
 use seekwell_job::PlainJob;
 use seekwell_machine::{AnyPart, Machine, Model, Part, Written};
 use seekwell_runs::DeviceCount;
-use seekwell_sys::{CpuTime, DevId, DiskCounters, Live, View};
+use seekwell_sys::{DevId, DiskCounters, HostActivity, HostCounters, Live, View};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -371,7 +371,7 @@ impl RealExecutor {
         &self,
         measured: Result<Measurement, EngineError>,
         before: Option<DiskCounters>,
-        others: Option<f64>,
+        host: HostActivity,
     ) -> Result<Execution, ExecuteError> {
         let measurement = measured?;
         if self.source.was_removed(&measurement, &self.view) {
@@ -379,7 +379,7 @@ impl RealExecutor {
         }
         let after = self.counters();
         let device = before.zip(after).and_then(|(b, a)| share(&a.since(&b), &measurement));
-        Ok(Execution { device, others, ..Execution::of(measurement) })
+        Ok(Execution { device, host, ..Execution::of(measurement) })
     }
 
     /// All threads of a workload on one machine, on its own clock.
@@ -416,16 +416,14 @@ impl Executor for RealExecutor {
         self.worn = None;
         let before = self.counters();
         let real = !matches!(self.source, Source::Modelled(_));
-        let cpu = CpuTime::read(&self.view).filter(|_| real);
+        let host = real.then(|| HostCounters::read(&self.view));
         let measured = self.measure(workload);
-        let cpu = cpu.zip(CpuTime::read(&self.view));
-        let others = cpu.map(|(before, after)| after.others_since(before));
-        let busy = cpu.map(|(before, after)| after.busy_since(before));
-        let executed = self.executed(measured, before, others)?;
+        let host = host.map(|before| HostCounters::read(&self.view).since(&before));
+        let executed = self.executed(measured, before, host.unwrap_or_default())?;
         let counted = counted.and_then(|before| Some(self.counting.read()?.since(before)));
         let wear = self.worn.take().or(counted).filter(|_| workload.destroys());
         let exceeded = shares(&above, &self.counting.exceeded(), began.elapsed());
-        Ok(Execution { busy, wear, exceeded, ..executed })
+        Ok(Execution { wear, exceeded, ..executed })
     }
 
     /// On one model, which has one clock, one after the other.
@@ -478,7 +476,7 @@ fn open(
 pub(crate) fn beside(loads: &[(&RealExecutor, &Workload)]) -> Vec<Result<Execution, ExecuteError>> {
     let Some((first, _)) = loads.first() else { return Vec::new() };
     let before: Vec<_> = loads.iter().map(|(on, _)| on.counters()).collect();
-    let cpu = CpuTime::read(&first.view);
+    let host = HostCounters::read(&first.view);
     let workloads: Vec<&Workload> = loads.iter().map(|(_, workload)| *workload).collect();
     let on: Vec<_> = loads.iter().map(|(on, w)| (on.engine, on.file(w), on.tags)).collect();
     let open = |number: usize, thread| {
@@ -486,9 +484,9 @@ pub(crate) fn beside(loads: &[(&RealExecutor, &Workload)]) -> Vec<Result<Executi
         Ok((open(engine, file, workloads[number], thread)?, dispatcher(tags)))
     };
     let measured = run_beside(&workloads, open, &first.control);
-    let others = cpu.zip(CpuTime::read(&first.view)).map(|(b, a)| a.others_since(b));
+    let host = HostCounters::read(&first.view).since(&host);
     let each = loads.iter().zip(measured).zip(before);
-    each.map(|(((on, _), measured), before)| on.executed(measured, before, others)).collect()
+    each.map(|(((on, _), measured), before)| on.executed(measured, before, host.clone())).collect()
 }
 
 /// A model counts in the units that its drives map.

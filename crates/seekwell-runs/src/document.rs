@@ -14,6 +14,7 @@ use seekwell_inspect::health::Measure;
 use seekwell_inspect::{Finding, Inspection};
 use seekwell_io::measurement::{Failure, Issuer, Series, Stopped};
 use seekwell_io::units::Nanos;
+use seekwell_sys::Background;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::iter;
@@ -300,6 +301,11 @@ impl Repeat {
     pub const OTHERS: &str = "other_programs_percent";
     /// The value that says how busy all processors were, including kernel threads, in percent.
     pub const BUSY: &str = "processors_busy_percent";
+    /// The values that say how much was read from swap areas and written to them, in bytes.
+    pub const SWAPPED: [&str; 2] = ["swapped_in_bytes", "swapped_out_bytes"];
+    /// The value that says how often a processor went into an idle state that takes at least
+    /// [`seekwell_sys::DEEP_IDLE_US`] to leave.
+    pub const DEEP_IDLES: &str = "deep_idle_count";
     /// For each limit of a cloud volume: the volume's counter, the value that gives its share of
     /// this repeat's time in percent, and the limit in words.
     pub const EXCEEDED: [(Measure, &str, &str); 4] = [
@@ -329,13 +335,18 @@ impl Repeat {
     /// From so much on it is to blame for what differs between repeats, in percent.
     pub const OTHERS_MATTER: f64 = 25.0;
 
+    /// The value that says how much of one processor a kind of background work had, in percent.
+    pub fn background(of: Background) -> String {
+        format!("background_{}_percent", of.name())
+    }
+
     /// A run that has given nothing yet.
     pub fn new(seed: u64, stopped: Stopped) -> Self {
         Self { seed, stopped, ..Self::default() }
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpSummary {
     pub requests: u64,
     pub bytes: u64,

@@ -4,6 +4,8 @@
 //! same code runs on the live system, on a folder a snapshot was unpacked to, on a snapshot kept
 //! as text, and on fakes that fail or lie. Nothing here writes.
 
+mod activity;
+mod background;
 mod bundle;
 mod cgroup;
 mod class;
@@ -35,6 +37,8 @@ mod usb;
 mod view;
 mod whole;
 
+pub use activity::{DEEP_IDLE_US, HostActivity, HostCounters, Swapped};
+pub use background::Background;
 pub use bundle::Bundle;
 pub use cgroup::{MemoryCgroup, Version};
 pub use class::{Class, Classified};

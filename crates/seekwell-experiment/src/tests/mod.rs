@@ -20,6 +20,7 @@ use seekwell_io::workload::Workload;
 use seekwell_job::PlainJob;
 use seekwell_runs::Tool;
 use seekwell_stats::Arm;
+use seekwell_sys::HostActivity;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -151,7 +152,8 @@ impl Rig for Virtual {
         }
         self.made += 1;
         self.clock += workload.runtime_ns.0;
-        Ok(Execution { others: self.others, ..Execution::of(m) })
+        let host = HostActivity { others: self.others, ..HostActivity::default() };
+        Ok(Execution { host, ..Execution::of(m) })
     }
 
     fn condition(&mut self) -> Condition {

@@ -4,8 +4,9 @@ use crate::look::main_rate;
 use crate::words::{evidence, fact, ns, per_s, quote};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::Device;
-use seekwell_runs::PhaseId;
 use seekwell_runs::limits::{Confidence, PhaseLimit, Station};
+use seekwell_runs::{Phase, PhaseId, Repeat};
+use seekwell_sys::DEEP_IDLE_US;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -52,9 +53,11 @@ pub(super) const RULES: &[Rule] = &[
         means: "With one request at a time the CPU sleeps while it waits, and has to wake up \
                 for each completion.",
         known: "The deepest idle state that is not disabled takes at least a quarter of the mean \
-                latency of random reads at depth 1 to leave.",
-        why: "The deeper the idle state, the longer the CPU takes to leave it. Whether it goes \
-              that deep during a request depends on the idle governor, so measure it.",
+                latency of random reads at depth 1 to leave. Where the idle states are counted \
+                during the run, one that takes at least 20 µs to leave was entered for every \
+                second of these reads or more often.",
+        why: "The deeper the idle state, the longer the CPU takes to leave it. What that adds to a \
+              read depends on which state the idle governor chose, so measure it.",
         fix: "sudo seekwell tune auto DISK --rw=randread --iodepth=1 compares reads with idle \
               states and without them",
         tune: Some("Try cpu.idle_latency=n/a, or the longest exit latency that you can afford."),
@@ -124,20 +127,44 @@ fn one_cpu(input: &Observed<'_>, d: &Device) -> Option<Found> {
 
 fn asleep(input: &Observed<'_>) -> Option<Found> {
     const MUCH: f64 = 0.25;
+    /// Of all reads; a few CPUs that have nothing to do with the run go to sleep meanwhile, too.
+    const OFTEN: f64 = 0.5;
     let one = PhaseId::RandomRead(1);
     let latency_ns = input.phase(one)?.median("read.latency_ns_mean")?;
     let power = &input.inspection.host.power;
     let exit =
         power.idle_exit_us.as_ref().filter(|us| us.value as f64 * 1e3 >= MUCH * latency_ns)?;
+    let per_read = deep_idles_per_request(input.phase(one)?);
+    if per_read.is_some_and(|times| times < OFTEN) {
+        return None;
+    }
+    let counted = per_read.map(|times| {
+        let deep = format!("an idle state that takes at least {DEEP_IDLE_US} µs to leave");
+        let from = "/sys/devices/system/cpu/cpu*/cpuidle";
+        evidence(format!("CPUs went {times:.2} times a read into {deep}"), from)
+    });
     Some(
         Found::info("Waking an idle CPU may be much of a read's latency")
             .evidence(vec![evidence(format!("latency of one read: {}", ns(latency_ns)), one)])
             .seen(format!("the deepest idle state takes {} µs to leave", exit.value), &exit.from)
+            .evidence(counted)
             .remedy(format!(
                 "sudo seekwell tune auto {} --rw=randread --iodepth=1 measures it",
                 quote(&input.inspection.target)
             )),
     )
+}
+
+/// How often CPUs went into deep idle states for each request of a phase, where that was counted.
+/// The share of time that they spent there would say less: on a machine with many CPUs most of them
+/// sleep whatever the one does that waits for the disk.
+fn deep_idles_per_request(phase: &Phase) -> Option<f64> {
+    let requests = |r: &Repeat| r.ops.values().map(|op| op.requests).sum::<u64>() as f64;
+    let counts =
+        phase.repeats.iter().map(|r| Some((*r.values.get(Repeat::DEEP_IDLES)?, requests(r))));
+    let sum = |a: (f64, f64), b: (f64, f64)| (a.0 + b.0, a.1 + b.1);
+    let (deep, requests) = counts.flatten().reduce(sum)?;
+    (requests > 0.0).then(|| deep / requests)
 }
 
 #[cfg(test)]
@@ -178,6 +205,7 @@ mod tests {
     use super::*;
     use crate::testing::checkup::Case;
     use crate::testing::machine::fact;
+    use seekwell_runs::OpSummary;
 
     fn busy(case: Case, percent: f64) -> Case {
         case.with(|c| c.set("rand-read-4k-d256", "cpu_percent", percent))
@@ -210,6 +238,23 @@ mod tests {
         assert!(f.evidence[1].seen.contains("133 µs"), "{f:?}");
         Case::nvme().with(read).with(exit(10)).quiet(ASLEEP);
         Case::nvme().with(read).quiet(ASLEEP);
+    }
+
+    #[test]
+    fn idle_states_that_were_hardly_entered_cost_no_read_anything() {
+        let entered = |count: f64| {
+            Case::nvme().with(|c| {
+                c.inspection.host.power.idle_exit_us = fact(133, "state3/latency");
+                for repeat in &mut c.phase_mut("rand-read-4k-d1").repeats {
+                    let read = OpSummary { requests: 8000, ..OpSummary::default() };
+                    repeat.ops.insert("read".into(), read);
+                    repeat.values.insert("deep_idle_count".into(), count);
+                }
+            })
+        };
+        let f = entered(7600.0).finding(ASLEEP);
+        assert!(f.evidence[2].seen.starts_with("CPUs went 0.95 times a read into"), "{f:?}");
+        entered(300.0).quiet(ASLEEP);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod ahci;
 mod alignment;
 mod array;
 mod ata;
+mod background;
 mod bcache;
 mod blk;
 mod btrfs;
@@ -85,6 +86,7 @@ pub(crate) const RULES: &[&[Rule]] = &[
     scheduler::RULES,
     read_ahead::RULES,
     noise::RULES,
+    background::RULES,
     steady::RULES,
     together::RULES,
     sustained::RULES,

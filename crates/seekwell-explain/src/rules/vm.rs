@@ -1,9 +1,10 @@
 //! How the kernel writes dirty memory back, which every disk of the machine feels.
 
-use crate::words::bytes;
+use crate::words::{bytes, evidence, fact};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::facts::VmFacts;
 use seekwell_inspect::{Device, Fact};
+use seekwell_runs::Repeat;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -51,7 +52,21 @@ pub(super) const RULES: &[Rule] = &[
         tune: Some("Set vm.laptop_mode."),
         check: Check::Host(laptop_mode),
     },
+    Rule {
+        id: SWAPPED,
+        about: "the system swapped during the measurement",
+        means: "Memory was short: pages went to a swap area or came back from one.",
+        known: "pswpin and pswpout of /proc/vmstat moved by 1 MiB or more during a repeat. It is a \
+                warning where an active swap area (/proc/swaps) is on the measured disk.",
+        why: "On the measured disk it is I/O beside the run's own. Elsewhere, in compressed memory \
+              (zram) as well, it takes processor time, and the page cache is at its smallest.",
+        fix: "free memory before you measure (ps -eo rss,comm --sort=-rss | head); if all that is \
+              swapped out fits into memory, sudo swapoff -a until the run is over",
+        tune: None,
+        check: Check::Run(swapped),
+    },
 ];
+const SWAPPED: &str = "SW-VM-005";
 
 /// More than a minute of work for a slow disk.
 const MUCH: u64 = 8 << 30;
@@ -106,6 +121,34 @@ fn laptop_mode(input: &Observed<'_>) -> Option<Found> {
     Some(Found::info("Laptop mode batches writes").fact("laptop mode", mode))
 }
 
+fn swapped(input: &Observed<'_>) -> Option<Found> {
+    /// 256 requests of a page: less is no load for any disk.
+    const MUCH: f64 = (1 << 20) as f64;
+    let most = |name| input.most(name).filter(|(_, moved)| *moved >= MUCH);
+    let moved = Repeat::SWAPPED.map(most).into_iter().zip(["in", "out"]);
+    let seen = moved.filter_map(|(most, direction)| {
+        let (phase, moved) = most?;
+        let seen = format!(
+            "up to {} swapped {direction} during a repeat of {}",
+            bytes(moved as u64),
+            phase.name
+        );
+        Some(evidence(seen, "/proc/vmstat"))
+    });
+    let seen: Vec<_> = seen.collect();
+    if seen.is_empty() {
+        return None;
+    }
+    let mut areas: Vec<_> = input.devices().into_iter().flat_map(|d| &d.detail.swaps).collect();
+    areas.dedup();
+    let found = match areas[..] {
+        [] => Found::info("The system swapped during the measurement"),
+        _ => Found::warning("The system swapped during the measurement, with swap on this disk"),
+    };
+    let areas = areas.into_iter().map(|area| fact("swap area on the measured disk", area));
+    Some(found.evidence(seen).evidence(areas))
+}
+
 #[cfg(test)]
 pub(crate) mod cases {
     use crate::testing::machine::{Case, Machine, fact, fires, nvme, quiet, sata_hdd};
@@ -135,5 +178,34 @@ pub(crate) mod cases {
                 .info(),
             quiet("SW-VM-004", sata_hdd, |m| m.inspection.host.vm.laptop_mode = None),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
+    use seekwell_inspect::Severity;
+
+    fn swapped(out_bytes: f64) -> Case {
+        Case::sata_ssd().with(|c| {
+            let repeat = &mut c.phase_mut("seq-write-1m").repeats[1];
+            repeat.values.insert("swapped_out_bytes".into(), out_bytes);
+        })
+    }
+
+    #[test]
+    fn swapping_during_a_run_is_told_and_a_warning_if_the_measured_disk_is_swapped_to() {
+        let f = swapped(12_582_912.0).finding(SWAPPED);
+        assert_eq!(f.severity, Severity::Info);
+        let seen = "up to 12 MiB swapped out during a repeat of seq-write-1m";
+        assert_eq!((f.evidence.len(), f.evidence[0].seen.as_str()), (1, seen));
+        let here = |d: &mut Device| d.detail.swaps.extend(fact("/dev/sda2".into(), "/proc/swaps"));
+        let f = swapped(12_582_912.0).with_disk(here).finding(SWAPPED);
+        assert_eq!(f.severity, Severity::Warning);
+        assert!(f.evidence[1].seen.ends_with("/dev/sda2"), "{f:?}");
+        swapped(8192.0).with_disk(here).quiet(SWAPPED);
+        Case::sata_ssd().with_disk(here).quiet(SWAPPED);
     }
 }

@@ -48,7 +48,7 @@ pub use vm::VmFacts;
 
 pub(crate) use btrfs::btrfs;
 pub(crate) use ext4::ext4;
-pub(crate) use mounted::{mounted, stands_above};
+pub(crate) use mounted::{mounted, stands_above, swaps};
 pub(crate) use network::path as network_path;
 pub(crate) use power::read as read_power;
 pub(crate) use vm::read as read_vm;
@@ -114,10 +114,13 @@ pub struct Detail {
     /// The file systems mounted from it, its partitions and what is built on it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mounts: Vec<Filesystem>,
-    /// What the ext4 file systems among these remember of their errors.
+    /// The active swap areas on it, its partitions and what is built on it, by path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub swaps: Vec<Fact<String>>,
+    /// What the ext4 file systems mounted from it remember of their errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ext4: Vec<Ext4Facts>,
-    /// The btrfs file systems among these.
+    /// The btrfs file systems mounted from it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub btrfs: Vec<BtrfsFacts>,
 }

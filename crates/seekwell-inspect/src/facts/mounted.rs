@@ -1,11 +1,11 @@
-//! The file systems that stand on a device, on its partitions or on what is built of it.
+//! The file systems and swap areas on a device, on its partitions or on what is built of it.
 
 use crate::find;
-use crate::model::Filesystem;
+use crate::model::{Fact, Filesystem};
 use crate::mount;
-use crate::reader::Reader;
+use crate::reader::{Reader, clean, show};
 use crate::sysfs::name;
-use seekwell_sys::{DevId, Mount};
+use seekwell_sys::{DevId, Mount, unescape};
 use std::path::{Path, PathBuf};
 
 /// The most devices looked at above one disk.
@@ -38,6 +38,23 @@ pub(crate) fn mounted(r: &Reader<'_>, seen: &[PathBuf], mounts: &[Mount]) -> Vec
                 && find::by_node(r, &m.source).is_some_and(|d| seen.contains(&d)))
     };
     mounts.iter().filter(stands).map(|m| mount::filesystem(m, None)).collect()
+}
+
+/// The active swap areas on the devices at these folders: partitions, and files on their file
+/// systems.
+pub(crate) fn swaps(r: &Reader<'_>, seen: &[PathBuf], mounts: &[Mount]) -> Vec<Fact<String>> {
+    let table = Path::new("/proc/swaps");
+    let text = r.view.text(table).unwrap_or_default();
+    let area = |line: &str| {
+        let mut words = line.split_ascii_whitespace();
+        let (path, kind) = (unescape(words.next()?), words.next()?);
+        let dir = match kind {
+            "partition" => find::by_node(r, &path),
+            _ => mount::device_dir(r, mount::holding(mounts, Path::new(&path), None)?, None),
+        }?;
+        seen.contains(&dir).then(|| Fact::new(clean(&path), show(table)))
+    };
+    text.lines().skip(1).filter_map(area).collect()
 }
 
 /// Partitions and holders.

@@ -20,7 +20,7 @@ use seekwell_io::units::{Nanos, time_about};
 use seekwell_io::workload::Workload;
 use seekwell_runs::together::Target;
 use seekwell_runs::{Medium, PhaseId, Study};
-use seekwell_sys::{CpuTime, DevId, DiskCounters, Live, classify, path_text};
+use seekwell_sys::{DevId, DiskCounters, Live, classify, path_text};
 use std::path::{Path, PathBuf};
 
 /// The most targets of one checkup.
@@ -351,9 +351,8 @@ impl Executor for Several {
         let on = |load: &'_ Load<'_>| self.on.get(load.phase.target)?.as_ref();
         let all: Vec<_> = loads.iter().filter_map(|l| Some((on(l)?, &l.workload))).collect();
         let counted: Vec<_> = self.below.iter().map(|below| below.counters(&self.view)).collect();
-        let before = CpuTime::read(&self.view);
         let executed = beside(&all);
-        let busy = before.zip(CpuTime::read(&self.view)).map(|(b, a)| a.busy_since(b));
+        let busy = executed.iter().flatten().find_map(|e| e.host.busy);
         let reached = self.below.iter().zip(counted);
         let reached =
             reached.filter_map(|(below, b)| below.reached(b, &self.view, loads, &executed));

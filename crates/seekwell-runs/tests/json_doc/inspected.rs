@@ -73,6 +73,7 @@ fn detail() -> Detail {
         loop_direct_io: Some(fact(true)),
         probe: Some(fact(probe)),
         mounts: vec![mounted()],
+        swaps: vec![fact(words("/dev/sda2"))],
         bcache: Some(BcacheFacts::default()),
         btrfs: vec![BtrfsFacts::default()],
         ext4: vec![Ext4Facts {

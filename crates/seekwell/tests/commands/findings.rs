@@ -219,3 +219,25 @@ fn inode_tables_that_the_kernel_still_initialises_are_named() {
     let Some(done) = Mounted::ext4(64 << 20, "rw") else { return };
     assert!(!unfinished(&done));
 }
+
+#[test]
+fn what_the_kernel_works_at_beside_a_run_is_named_unless_the_file_system_tells_it_itself() {
+    let bench = |on: &Mounted| {
+        let home = tempfile::tempdir().unwrap();
+        let load = ["--rw=randread", "--size=16m", "--runtime=7s", "--json", "--no-keep"];
+        let ran =
+            run(home.path(), &[&["bench", "--on", on.point.to_str().unwrap()], &load[..]].concat());
+        let document = ran.json();
+        let values = document["phases"][0]["repeats"][0]["values"].clone();
+        let findings = document["findings"].as_array().cloned().unwrap_or_default();
+        let ids: Vec<String> = findings.iter().map(|f| f["id"].as_str().unwrap().into()).collect();
+        (values["background_ext4lazyinit_percent"].as_f64(), ids)
+    };
+    let Some(quiet) = Mounted::ext4(2 << 30, "rw") else { return };
+    let Some(busy) = Mounted::initialising() else { return };
+    let (percent, ids) = bench(&quiet);
+    assert!(percent.is_some_and(|percent| percent >= 0.01), "{percent:?} {ids:?}");
+    assert!(has(&ids, "SW-BACK-001") && !has(&ids, "SW-FS-013"), "{ids:?}");
+    let (_, ids) = bench(&busy);
+    assert!(has(&ids, "SW-FS-013") && !has(&ids, "SW-BACK-001"), "{ids:?}");
+}
