@@ -5,7 +5,7 @@ mod limits;
 use crate::inspection::Host;
 use crate::model::Fact;
 use crate::reader::{Need, Reader, clean, show};
-use seekwell_sys::meminfo_bytes;
+use seekwell_sys::{cpu_list, meminfo_bytes};
 use std::path::Path;
 
 pub(crate) fn read(r: &mut Reader<'_>) -> Host {
@@ -16,6 +16,7 @@ pub(crate) fn read(r: &mut Reader<'_>) -> Host {
         kernel: kernel(r),
         cpu_model: cpuinfo.as_deref().and_then(cpu_model),
         cpus: cpus(r, cpuinfo.as_deref()),
+        allowed_cpus: allowed_cpus(r),
         memory_bytes,
         memory_available_bytes,
         virtualization: virtualization(r, cpuinfo.as_deref()),
@@ -27,6 +28,7 @@ pub(crate) fn read(r: &mut Reader<'_>) -> Host {
 }
 
 const CPUINFO: &str = "/proc/cpuinfo";
+const ONLINE: &str = "/sys/devices/system/cpu/online";
 
 fn cpu_info(r: &mut Reader<'_>) -> Option<String> {
     r.view.text(Path::new(CPUINFO)).map_err(|e| r.miss_error("CPU", &e, Need::Always)).ok()
@@ -58,23 +60,22 @@ fn cpu_model(text: &str) -> Option<Fact<String>> {
 }
 
 fn cpus(r: &mut Reader<'_>, cpuinfo: Option<&str>) -> Option<Fact<u64>> {
-    let path = Path::new("/sys/devices/system/cpu/online");
-    if let Some(count) = r.hint(path).as_deref().and_then(count_list) {
-        return Some(Fact::new(count, show(path)));
+    let path = Path::new(ONLINE);
+    if let Some(online) = r.hint(path).as_deref().and_then(cpu_list) {
+        return Some(Fact::new(online.len() as u64, ONLINE));
     }
     let count = fields(cpuinfo?, "processor").count() as u64;
     (count > 0).then(|| Fact::new(count, CPUINFO))
 }
 
-/// How many numbers a list such as `0-3,8` names.
-fn count_list(list: &str) -> Option<u64> {
-    let mut count = 0u64;
-    for part in list.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        count += u64::from(last.checked_sub(first)?) + 1;
-    }
-    Some(count)
+/// The list of CPUs that this process may run on, unless it has them all (proc(5)).
+fn allowed_cpus(r: &Reader<'_>) -> Option<Fact<String>> {
+    let status = Path::new("/proc/self/status");
+    let text = r.view.text(status).ok()?;
+    let list = fields(&text, "Cpus_allowed_list").next()?;
+    let online = cpu_list(&r.hint(Path::new(ONLINE))?)?;
+    let is_bound = !online.is_subset(&cpu_list(list)?);
+    is_bound.then(|| Fact::new(list.to_owned(), show(status)))
 }
 
 fn memory(r: &mut Reader<'_>) -> (Option<Fact<u64>>, Option<Fact<u64>>) {
@@ -239,11 +240,15 @@ mod tests {
     }
 
     #[test]
-    fn cpu_lists_are_counted_and_nonsense_is_not() {
-        assert_eq!(count_list("0-3,8"), Some(5));
-        assert_eq!(count_list("0"), Some(1));
-        assert_eq!(count_list("3-0"), None);
-        assert_eq!(count_list(""), None);
+    fn the_cpus_that_this_process_may_use_are_told_where_some_are_missing() {
+        let allowed = |list: &str| {
+            let fake = Fake::new()
+                .file(ONLINE, "0-7\n")
+                .file("/proc/self/status", format!("Name:\tx\nCpus_allowed_list:\t{list}\n"));
+            host(&fake).allowed_cpus.map(|list| list.value)
+        };
+        assert_eq!(allowed("0-3"), Some("0-3".into()));
+        assert_eq!(allowed("0-127"), None, "those that are not there as well");
     }
 
     #[test]

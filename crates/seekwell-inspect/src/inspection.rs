@@ -76,6 +76,9 @@ pub struct Host {
     pub kernel: Option<Fact<String>>,
     pub cpu_model: Option<Fact<String>>,
     pub cpus: Option<Fact<u64>>,
+    /// The CPUs this process may run on, as a list such as `0-3,8`; absent where it has them all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed_cpus: Option<Fact<String>>,
     pub memory_bytes: Option<Fact<u64>>,
     /// Memory available for new work, in bytes.
     pub memory_available_bytes: Option<Fact<u64>>,

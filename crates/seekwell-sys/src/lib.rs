@@ -9,6 +9,7 @@ mod background;
 mod bundle;
 mod cgroup;
 mod class;
+mod cpu_list;
 mod cpu_time;
 mod entry;
 pub mod fake;
@@ -42,6 +43,7 @@ pub use background::Background;
 pub use bundle::Bundle;
 pub use cgroup::{MemoryCgroup, Version};
 pub use class::{Class, Classified};
+pub use cpu_list::cpu_list;
 pub use cpu_time::CpuTime;
 pub use filler::{
     FORMAT, LISTING, LSPCI, MAX_DEPTH, MAX_ENTRIES, MAX_FILE, MAX_HELD, MAX_PATH, SECTIONS,

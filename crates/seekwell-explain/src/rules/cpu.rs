@@ -6,7 +6,7 @@ use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::Device;
 use seekwell_runs::limits::{Confidence, PhaseLimit, Station};
 use seekwell_runs::{Phase, PhaseId, Repeat};
-use seekwell_sys::DEEP_IDLE_US;
+use seekwell_sys::{DEEP_IDLE_US, cpu_list};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -62,6 +62,19 @@ pub(super) const RULES: &[Rule] = &[
               states and without them",
         tune: Some("Try cpu.idle_latency=n/a, or the longest exit latency that you can afford."),
         check: Check::Run(asleep),
+    },
+    Rule {
+        id: "SW-CPU-006",
+        about: "this process may only run on CPUs of another memory node than the disk's",
+        means: "A cpuset, taskset or a container keeps this process away from the CPUs that are \
+                next to the disk's controller.",
+        known: "Cpus_allowed_list of the process and local_cpulist of the controller have no CPU \
+                in common.",
+        why: "Each request and all of its data cross the link between the nodes: latencies are \
+              higher, and fast drives together can fill that link.",
+        fix: "measure on the disk's own node: numactl --cpunodebind=NODE --membind=NODE seekwell …",
+        tune: None,
+        check: Check::Device(far),
     },
 ];
 const LIMIT: &str = "SW-CPU-001";
@@ -155,6 +168,23 @@ fn asleep(input: &Observed<'_>) -> Option<Found> {
     )
 }
 
+fn far(input: &Observed<'_>, d: &Device) -> Option<Found> {
+    let allowed = input.inspection.host.allowed_cpus.as_ref()?;
+    let controller = d.detail.controller()?;
+    let (node, local) = (controller.numa_node.as_ref()?, controller.local_cpus.as_ref()?);
+    let [ours, its] = [allowed, local].map(|list| cpu_list(&list.value));
+    let node = node.value;
+    ours?.is_disjoint(&its?).then(|| {
+        Found::info(format!("this process may run on no CPU of its memory node {node}"))
+            .fact("CPUs of this process", allowed)
+            .fact("CPUs of the controller's node", local)
+            .remedy(format!(
+                "numactl --cpunodebind={node} --membind={node} seekwell …, or give the cpuset of \
+                 this process CPUs of node {node}"
+            ))
+    })
+}
+
 /// How often CPUs went into deep idle states for each request of a phase, where that was counted.
 /// The share of time that they spent there would say less: on a machine with many CPUs most of them
 /// sleep whatever the one does that waits for the disk.
@@ -186,7 +216,17 @@ pub(crate) mod cases {
                 m.controller().vector_cpus = fact(cpus, "effective_affinity_list");
             }
         };
+        let bound = |allowed: &'static str| {
+            move |m: &mut Machine| {
+                m.inspection.host.allowed_cpus = fact(allowed.to_owned(), "status");
+                m.controller().numa_node = fact(1, "numa_node");
+                m.controller().local_cpus = fact("8-15,24-31".to_owned(), "local_cpulist");
+            }
+        };
         vec![
+            fires("SW-CPU-006", nvme, bound("0-7,16-23")).info(),
+            quiet("SW-CPU-006", nvme, bound("0-8")),
+            quiet("SW-CPU-006", nvme, bound("0-7")).and(|m| m.inspection.host.allowed_cpus = None),
             fires("SW-CPU-004", nvme, interrupted(9, 1)).warning(),
             quiet("SW-CPU-004", nvme, interrupted(9, 8)),
             quiet("SW-CPU-004", nvme, interrupted(2, 1)),

@@ -28,6 +28,9 @@ pub struct PciFunction {
     pub vector_cpus: Option<Fact<u64>>,
     /// The memory node it is on; `None` where the machine has one or does not say.
     pub numa_node: Option<Fact<u64>>,
+    /// The CPUs of this memory node, as a list such as `0-3,8`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_cpus: Option<Fact<String>>,
     pub link: Option<Fact<PcieLink>>,
     /// The best its side of the link can do.
     pub link_max: Option<Fact<PcieLink>>,
@@ -126,6 +129,11 @@ fn function(r: &mut Reader<'_>, at: &Path) -> PciFunction {
         Some(Fact::new(format!("{}:{}", id(vendor)?, id(device)?), show(&at.join(vendor))))
     };
     let (interrupt, vectors) = interrupts(r, at);
+    let numa_node = r.parsed(&at.join("numa_node"));
+    // Without a node the kernel lists all CPUs.
+    let local_cpus = numa_node.as_ref().and_then(|_: &Fact<u64>| {
+        r.optional(&at.join("local_cpulist"), "CPUs on the same memory node")
+    });
     PciFunction {
         address: name(at).to_owned(),
         class: r.hex(&at.join("class")),
@@ -135,7 +143,8 @@ fn function(r: &mut Reader<'_>, at: &Path) -> PciFunction {
         interrupt,
         vectors,
         vector_cpus: vector_cpus(r, at),
-        numa_node: r.parsed(&at.join("numa_node")),
+        numa_node,
+        local_cpus,
         link: link(r, at, "current"),
         link_max: link(r, at, "max"),
         power_control: r.optional(&at.join("power/control"), "power control"),

@@ -34,6 +34,7 @@ fn detail() -> Detail {
         link_max: Some(link),
         aer: Some(aer),
         vector_cpus: Some(fact(1)),
+        local_cpus: Some(fact(words("0-3,8"))),
         iommu: Some(fact(words("DMA"))),
         ..PciFunction::default()
     };
@@ -183,6 +184,7 @@ pub fn judged() -> Value {
     let (host, device) = (&mut inspection.host, inspection.device.as_mut().expect("a device"));
     let vm = VmFacts { command_line: Some(fact(words("quiet"))), ..VmFacts::default() };
     (host.name, host.vm) = (Some(fact(words("db-7"))), vm);
+    host.allowed_cpus = Some(fact(words("0-3")));
     host.power.governor = Some(fact(words("performance")));
     *device.detail = detail();
     let mut judged = serde_json::to_value(inspection).unwrap();
