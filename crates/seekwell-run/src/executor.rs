@@ -414,9 +414,9 @@ impl Executor for RealExecutor {
         let above = self.counting.exceeded();
         let began = Instant::now();
         self.worn = None;
-        let before = self.counters();
         let real = !matches!(self.source, Source::Modelled(_));
         let host = real.then(|| HostCounters::read(&self.view));
+        let before = self.counters();
         let measured = self.measure(workload);
         let host = host.map(|before| HostCounters::read(&self.view).since(&before));
         let executed = self.executed(measured, before, host.unwrap_or_default())?;
@@ -475,8 +475,8 @@ fn open(
 /// All begin through one gate and end with the first that ends. None of them is on a model.
 pub(crate) fn beside(loads: &[(&RealExecutor, &Workload)]) -> Vec<Result<Execution, ExecuteError>> {
     let Some((first, _)) = loads.first() else { return Vec::new() };
-    let before: Vec<_> = loads.iter().map(|(on, _)| on.counters()).collect();
     let host = HostCounters::read(&first.view);
+    let before: Vec<_> = loads.iter().map(|(on, _)| on.counters()).collect();
     let workloads: Vec<&Workload> = loads.iter().map(|(_, workload)| *workload).collect();
     let on: Vec<_> = loads.iter().map(|(on, w)| (on.engine, on.file(w), on.tags)).collect();
     let open = |number: usize, thread| {

@@ -53,9 +53,9 @@ pub(super) const RULES: &[Rule] = &[
         means: "With one request at a time the CPU sleeps while it waits, and has to wake up \
                 for each completion.",
         known: "The deepest idle state that is not disabled takes at least a quarter of the mean \
-                latency of random reads at depth 1 to leave. Where the idle states are counted \
-                during the run, one that takes at least 20 µs to leave was entered for every \
-                second of these reads or more often.",
+                latency of random reads at depth 1 to leave. Where idle states are counted \
+                during the run, those that take at least 20 µs to leave were entered once for two \
+                of these reads or more often.",
         why: "The deeper the idle state, the longer the CPU takes to leave it. What that adds to a \
               read depends on which state the idle governor chose, so measure it.",
         fix: "sudo seekwell tune auto DISK --rw=randread --iodepth=1 compares reads with idle \
@@ -175,7 +175,7 @@ fn far(input: &Observed<'_>, d: &Device) -> Option<Found> {
     let [ours, its] = [allowed, local].map(|list| cpu_list(&list.value));
     let node = node.value;
     ours?.is_disjoint(&its?).then(|| {
-        Found::info(format!("this process may run on no CPU of its memory node {node}"))
+        Found::info(format!("this process may not run on any CPU of its memory node {node}"))
             .fact("CPUs of this process", allowed)
             .fact("CPUs of the controller's node", local)
             .remedy(format!(

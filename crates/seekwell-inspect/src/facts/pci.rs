@@ -129,11 +129,12 @@ fn function(r: &mut Reader<'_>, at: &Path) -> PciFunction {
         Some(Fact::new(format!("{}:{}", id(vendor)?, id(device)?), show(&at.join(vendor))))
     };
     let (interrupt, vectors) = interrupts(r, at);
-    let numa_node = r.parsed(&at.join("numa_node"));
+    let numa_node: Option<Fact<u64>> = r.parsed(&at.join("numa_node"));
     // Without a node the kernel lists all CPUs.
-    let local_cpus = numa_node.as_ref().and_then(|_: &Fact<u64>| {
-        r.optional(&at.join("local_cpulist"), "CPUs on the same memory node")
-    });
+    let local_cpus = match numa_node {
+        Some(_) => r.optional(&at.join("local_cpulist"), "CPUs of its memory node"),
+        None => None,
+    };
     PciFunction {
         address: name(at).to_owned(),
         class: r.hex(&at.join("class")),
