@@ -1,17 +1,16 @@
 //! Putting the facts of one target together.
 
-use crate::facts::network_path;
+use crate::facts::{fuse, network_path};
 use crate::find;
 use crate::host;
 use crate::inspection::{Device, Inspection};
-use crate::model::TargetKind;
+use crate::model::{Filesystem, TargetKind};
 use crate::mount;
 use crate::notes;
 use crate::reader::{Need, Reader, show};
 use crate::stack::Stack;
 use crate::target::Target;
-use seekwell_sys::{Live, Mount, View, path_text};
-use std::path::PathBuf;
+use seekwell_sys::{DevId, Live, Mount, View, path_text};
 
 /// Reads everything known of a target through `view` alone: nothing is written, and what cannot be
 /// read is listed in [`Inspection::missing`]. It works without root. A device is opened only by a
@@ -75,52 +74,61 @@ fn on_filesystem(
     mounts: &[Mount],
     inspection: &mut Inspection,
 ) {
-    let held = mount::holding(mounts, &target.path, target.dev);
-    let dir = match held {
-        Some(mount) => {
-            let filesystem = mount::filesystem(mount, target.space);
-            inspection.notes.extend(notes::of_filesystem(&filesystem));
-            inspection.filesystem = Some(filesystem);
-            below_mount(r, target, mounts, mount, &mut inspection.notes)
-        }
-        None => {
-            r.miss("the mount that holds the path", mount::MOUNTINFO, "no mount is above it");
-            target.dev.filter(|d| d.major != 0).and_then(|d| find::by_number(r, d))
-        }
+    let Some(mount) = mount::holding(mounts, &target.path, target.dev) else {
+        r.miss("the mount that holds the path", mount::MOUNTINFO, "no mount is above it");
+        let dir = target.dev.filter(|d| d.major != 0).and_then(|d| find::by_number(r, d));
+        inspection.device = dir.and_then(|dir| Stack::new(mounts).device(r, &dir));
+        return;
     };
-    inspection.device = dir.and_then(|dir| Stack::new(mounts).device(r, &dir));
+    let mut filesystem = mount::filesystem(mount, target.space);
+    filesystem.fuse = fuse(r, mount);
+    inspection.notes.extend(notes::of_filesystem(&filesystem));
+    inspection.device = match mount.fstype.as_str() {
+        "overlay" => below_overlay(r, mounts, mount, &mut filesystem, &mut inspection.notes),
+        _ => below_mount(r, mounts, mount, target.dev, &mut inspection.notes),
+    };
+    inspection.filesystem = Some(filesystem);
 }
 
-/// The sysfs folder of the device below a mount; what keeps it from being found is noted.
+/// The device below the upper layer of an overlay, which takes all writes.
+fn below_overlay(
+    r: &mut Reader<'_>,
+    mounts: &[Mount],
+    overlay: &Mount,
+    filesystem: &mut Filesystem,
+    notes: &mut Vec<String>,
+) -> Option<Device> {
+    let Some((below, told_by)) = mount::below_overlay(mounts, overlay) else {
+        let reason = "its layers are outside this mount namespace";
+        r.miss("the disk below the overlay", mount::MOUNTINFO, reason);
+        return None;
+    };
+    filesystem.below = Some(Box::new(mount::filesystem(below, None)));
+    let device = below_mount(r, mounts, below, None, notes)?;
+    notes.push(format!("the disk below the overlay is known from {told_by}"));
+    Some(device)
+}
+
+/// The device below a mount; what keeps it from being found is noted. `dev` is the number of the
+/// path on it, where it is known.
 fn below_mount(
     r: &mut Reader<'_>,
-    target: &Target,
     mounts: &[Mount],
     mount: &Mount,
+    dev: Option<DevId>,
     notes: &mut Vec<String>,
-) -> Option<PathBuf> {
-    match mount.fstype.as_str() {
-        "overlay" => {
-            let Some((below, told_by)) = mount::below_overlay(mounts, mount) else {
-                let reason = "its layers are outside this mount namespace";
-                r.miss("the disk below the overlay", mount::MOUNTINFO, reason);
-                return None;
-            };
-            let dir = mount::device_dir(r, below, None);
-            if dir.is_some() {
-                notes.push(format!("the disk below the overlay is known from {told_by}"));
-            }
-            return dir;
-        }
-        "zfs" => {
-            let pool = mount.source.split('/').next().unwrap_or_default();
-            let what = format!("the disks of the ZFS pool {pool}");
-            r.miss(&what, mount::MOUNTINFO, "ZFS does not list a pool's disks in sysfs");
-            return None;
-        }
-        _ => {}
+) -> Option<Device> {
+    if mount.fstype == "zfs" {
+        let pool = mount.source.split(['/', '@']).next().unwrap_or_default();
+        let reason = format!(
+            "only ZFS's own commands show it: zfs get recordsize,compression,sync {}; \
+             zpool get ashift {pool}",
+            mount.source
+        );
+        r.miss("record size, compression, sync and ashift of the dataset", "/dev/zfs", reason);
+        return Some(Stack::new(mounts).pool(r, pool));
     }
-    let dev = target.dev.filter(|_| mount.dev.major != 0);
+    let dev = dev.filter(|_| mount.dev.major != 0);
     let dir = mount::device_dir(r, mount, dev);
     match &dir {
         Some(dir) if mount.fstype == "btrfs" => {
@@ -136,5 +144,5 @@ fn below_mount(
         }
         _ => {}
     }
-    dir
+    Stack::new(mounts).device(r, &dir?)
 }

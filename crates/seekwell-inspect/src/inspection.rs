@@ -34,7 +34,8 @@ impl Inspection {
 
     /// Whether its device is known from printed text alone, which shows controllers and no disks.
     pub fn is_from_text(&self) -> bool {
-        self.device.as_ref().is_some_and(|device| device.dev.is_empty())
+        let printed = |d: &Device| d.dev.is_empty() && d.kind != DeviceKind::Pool;
+        self.device.as_ref().is_some_and(printed)
     }
 
     /// One of which nothing is known but its path and what it is.
@@ -99,7 +100,7 @@ pub struct Host {
 
 impl Inspection {
     /// The one disk under the target, reached through partitions and mapped devices only. `None`
-    /// where there are several, or where a loop device, memory or a network lies between.
+    /// where there are several, or where a loop device, memory, a pool or a network lies between.
     pub fn disk(&self) -> Option<&Device> {
         use DeviceKind as K;
         let mut at = self.device.as_ref()?;
@@ -147,7 +148,8 @@ impl Host {
 pub struct Device {
     /// Kernel name: `sda`, `nvme0n1p2`, `dm-3`.
     pub name: String,
-    /// `major:minor`; empty for a path behind an NVMe multipath head, which has no number.
+    /// `major:minor`; empty for a path behind an NVMe multipath head and for a ZFS pool, which have
+    /// no number.
     pub dev: String,
     pub kind: DeviceKind,
     /// What it is for: `lvm`, `crypt`, `raid1`, a partition's number, a loop device's backing file.

@@ -1,5 +1,6 @@
 //! The pieces of what inspection found, as plain data. Every value knows where it was read.
 
+use crate::facts::FuseFacts;
 use serde::{Deserialize, Serialize};
 
 /// A value and the place it was read from (a path, or the name of a system call).
@@ -51,6 +52,12 @@ pub struct Filesystem {
     /// Bytes a user without privileges can still write.
     pub available_bytes: Option<Fact<u64>>,
     pub inodes_available: Option<Fact<u64>>,
+    /// Of an overlay the file system of its upper layer, which takes all writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<Box<Filesystem>>,
+    /// Of one that a process serves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fuse: Option<FuseFacts>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +76,8 @@ pub enum DeviceKind {
     Network,
     /// An NVMe multipath head; `below` holds its paths.
     MultipathHead,
+    /// A ZFS pool, which has no device number; `below` holds its members.
+    Pool,
     #[default]
     Other,
 }

@@ -64,6 +64,8 @@ pub(crate) fn filesystem(mount: &Mount, space: Option<FsSpace>) -> Filesystem {
         size_bytes: space.map(|s| counted(s.size_bytes)),
         available_bytes: space.map(|s| counted(s.available_bytes)),
         inodes_available: space.and_then(|s| s.inodes_available).map(counted),
+        below: None,
+        fuse: None,
     }
 }
 

@@ -36,6 +36,9 @@ pub(crate) fn of_device(device: &Device, virtual_machine: bool, notes: &mut Vec<
             .as_ref()
             .map(|file| format!("{} is a loop device over {}", device.name, file.value)),
         DeviceKind::Zram => Some(format!("{} is compressed memory, not a disk", device.name)),
+        DeviceKind::Network if device.detail.drbd.is_some() => {
+            Some(format!("{} is mirrored over the network", device.name))
+        }
         DeviceKind::Network => Some(format!("{} is a disk over the network", device.name)),
         DeviceKind::Disk if is_virtual(device, virtual_machine) => Some(format!(
             "{} is a virtual machine's disk: its timings include the host's storage and load",

@@ -6,7 +6,7 @@
 //! number of devices are bounded.
 
 use crate::attach::{self, AtaPort};
-use crate::facts;
+use crate::facts::{self, Detail};
 use crate::find;
 use crate::health;
 use crate::identity::{self, Identify};
@@ -53,6 +53,23 @@ impl<'m> Stack<'m> {
         Some(device)
     }
 
+    /// The ZFS pool of this name on its members.
+    pub fn pool(&mut self, r: &mut Reader<'_>, name: &str) -> Device {
+        let members = facts::pool_members(r, name);
+        if members.is_empty() {
+            let what = format!("the disks of the ZFS pool {name}");
+            let reason =
+                format!("udev knows no device with its label; zpool status {name} lists them");
+            r.miss(&what, "/run/udev/data", reason);
+        }
+        Device {
+            role: Some(Fact::new("zfs".to_owned(), mount::MOUNTINFO)),
+            detail: Box::new(Detail { zfs: Some(facts::zfs(r, name)), ..Detail::default() }),
+            below: members.iter().filter_map(|dir| self.device(r, dir)).collect(),
+            ..Device::new(name, "", DeviceKind::Pool)
+        }
+    }
+
     fn read(&mut self, r: &mut Reader<'_>, dir: &Path) -> Device {
         let name = dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let kind = kind(r, dir, &name);
@@ -82,7 +99,7 @@ impl<'m> Stack<'m> {
             DeviceKind::Other if device.name.starts_with("ram") => {
                 device.transport = Some(Fact::new("memory".into(), show(dir)));
             }
-            DeviceKind::DeviceMapper | DeviceKind::Md | DeviceKind::Other => {}
+            DeviceKind::DeviceMapper | DeviceKind::Md | DeviceKind::Pool | DeviceKind::Other => {}
         }
         if self.trail.len() == 1 || kind == DeviceKind::Disk {
             let above = match self.mounts {
@@ -199,6 +216,7 @@ fn role(r: &mut Reader<'_>, dir: &Path, kind: DeviceKind) -> Option<Fact<String>
             let algorithm = r.text(&path, "compression algorithm", Need::Optional)?;
             choice(&algorithm.value).0.map(|name| Fact::new(name, algorithm.from))
         }
+        DeviceKind::Network => r.optional(&dir.join("backend"), "what nbd calls its server"),
         DeviceKind::Other if r.view.exists(&dir.join("bcache")) => {
             Some(Fact::new("bcache".to_owned(), show(&dir.join("bcache"))))
         }

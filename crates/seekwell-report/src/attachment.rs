@@ -3,7 +3,7 @@
 
 use crate::text::clean;
 use crate::units::{binary, capacity, time, whole_percent};
-use seekwell_inspect::facts::{BtrfsFacts, MapperTarget, NetworkPath, Usage};
+use seekwell_inspect::facts::{BtrfsFacts, DrbdState, MapperTarget, NetworkPath, Usage, ZfsFacts};
 use seekwell_inspect::{Device, DeviceKind, Fact, Filesystem, Inspection};
 
 /// A line of the tree: how deep it stands, a short name and what it is. All text is clean.
@@ -23,8 +23,9 @@ pub struct Line {
 pub fn lines(inspection: &Inspection) -> Vec<Line> {
     let mut out = Vec::new();
     let device = inspection.device.as_ref();
-    if let Some(fs) = &inspection.filesystem {
-        let mut line = line_of_filesystem(fs);
+    let filesystem = inspection.filesystem.as_ref();
+    for fs in std::iter::successors(filesystem, |fs| fs.below.as_deref()) {
+        let mut line = Line { depth: out.len(), ..line_of_filesystem(fs) };
         let layout =
             device.and_then(|d| d.detail.btrfs.first()).filter(|_| fs.fstype.value == "btrfs");
         line.detail.extend(layout.map(profiles));
@@ -79,6 +80,7 @@ fn kind(device: &Device) -> &'static str {
         DeviceKind::Zram => "compressed memory",
         DeviceKind::Network => "network disk",
         DeviceKind::MultipathHead => "multipath head",
+        DeviceKind::Pool => "pool",
         DeviceKind::Other => "block device",
     }
 }
@@ -92,6 +94,8 @@ fn walk(device: &Device, depth: usize, out: &mut Vec<Line>) {
     parts.extend(role.filter(|r| !r.is_empty()));
     parts.extend(mapped.filter(|name| !name.is_empty()));
     parts.extend(device.detail.mapper.iter().flat_map(|m| &m.targets).filter_map(target));
+    parts.extend(device.detail.drbd.as_ref().map(|f| mirror(&f.value)));
+    parts.extend(device.detail.zfs.as_ref().into_iter().flat_map(pool));
     parts.extend(model.filter(|m| !m.is_empty()));
     parts.extend(device.size_bytes.as_ref().map(|f| capacity(f.value)));
     parts.extend(serial.map(|s| format!("serial {s}")));
@@ -175,9 +179,41 @@ fn target(target: &Fact<MapperTarget>) -> Option<String> {
         T::Striped { disks, chunk_bytes } => {
             format!("striped over {disks} disks, {} chunks", binary(*chunk_bytes))
         }
+        T::Vdo(vdo) => {
+            let compression = if vdo.compresses { "on" } else { "off" };
+            format!(
+                "VDO, mode {}, {}, deduplication index {}, compression {compression}",
+                clean(&vdo.mode),
+                used("space", vdo.physical),
+                clean(&vdo.index)
+            )
+        }
         T::Failed { name } => format!("{}, failed", clean(name)),
         T::Other { .. } => return None,
     })
+}
+
+/// How a disk is mirrored over the network.
+fn mirror(state: &DrbdState) -> String {
+    let [connection, disk, peer] =
+        [&state.connection, &state.disk, &state.peer_disk].map(|word| clean(word));
+    let protocol = match state.protocol.as_str() {
+        "" => String::new(),
+        letter => format!(", protocol {}", clean(letter)),
+    };
+    format!("{connection}{protocol}, disk {disk}, the peer's {peer}")
+}
+
+/// The state of a ZFS pool, and the cache in front of it.
+fn pool(zfs: &ZfsFacts) -> impl Iterator<Item = String> {
+    let state = zfs.state.as_ref().map(|f| clean(&f.value));
+    let arc = zfs.arc.as_ref().map(|f| {
+        let all = f.value.hits.saturating_add(f.value.misses);
+        let hits = whole_percent(f.value.hits as f64 / all.max(1) as f64);
+        let (bytes, most) = (binary(f.value.bytes), binary(f.value.max_bytes));
+        format!("ARC {bytes} of at most {most}, {hits} of {all} requests hit")
+    });
+    state.into_iter().chain(arc)
 }
 
 /// The settings of a device's queue that are known: name, value, where it was read.
@@ -217,4 +253,48 @@ pub fn settings(device: &Device) -> Vec<(&'static str, String, String)> {
         add("active zones at most", zones.max_active.as_ref().map(|f| (most(f), &f.from)));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekwell_inspect::TargetKind;
+    use seekwell_inspect::facts::ArcStats;
+
+    fn fact<T>(value: T) -> Option<Fact<T>> {
+        Some(Fact::new(value, "/proc/x"))
+    }
+
+    #[test]
+    fn pools_and_mirrors_say_what_decides_their_speed() {
+        let arc = ArcStats {
+            bytes: 1 << 30,
+            max_bytes: 2 << 30,
+            hits: 3,
+            misses: 1,
+            ..ArcStats::default()
+        };
+        let mut pool = Device::new("tank", "", DeviceKind::Pool);
+        pool.role = fact("zfs".to_owned());
+        pool.detail.zfs =
+            Some(ZfsFacts { state: fact("ONLINE".into()), arc: fact(arc), ..ZfsFacts::default() });
+        let mut mirror = Device::new("drbd0", "147:0", DeviceKind::Network);
+        mirror.detail.drbd = fact(DrbdState {
+            connection: "StandAlone".into(),
+            disk: "UpToDate".into(),
+            peer_disk: "DUnknown".into(),
+            ..DrbdState::default()
+        });
+        pool.below.push(mirror);
+        let mut inspection = Inspection::new("/tank", TargetKind::Directory);
+        inspection.device = Some(pool);
+        let shown: Vec<String> = lines(&inspection).into_iter().map(|l| l.detail).collect();
+        assert_eq!(
+            shown,
+            [
+                "pool, zfs, ONLINE, ARC 1 GiB of at most 2 GiB, 75 % of 4 requests hit",
+                "network disk, StandAlone, disk UpToDate, the peer's DUnknown",
+            ]
+        );
+    }
 }

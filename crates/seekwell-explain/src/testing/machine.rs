@@ -243,6 +243,8 @@ pub(super) fn inspection(device: Device) -> Inspection {
             size_bytes: fact(1 << 40, "statvfs"),
             available_bytes: fact(1 << 39, "statvfs"),
             inodes_available: fact(1 << 20, "statvfs"),
+            below: None,
+            fuse: None,
         }),
         device: Some(device),
         ..Inspection::new("/srv", TargetKind::Directory)

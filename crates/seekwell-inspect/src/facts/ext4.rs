@@ -13,6 +13,9 @@ use seekwell_sys::{DevId, Mount};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
+/// The length at which a thread's name was cut (`TASK_COMM_LEN` of `include/linux/sched.h`).
+const CUT: usize = 15;
+
 /// A mounted ext4 file system.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -31,6 +34,9 @@ pub struct Ext4Facts {
     /// When the last of them was, RFC 3339.
     pub last_error_at: Option<Fact<String>>,
     pub last_error_function: Option<Fact<String>>,
+    /// The device that holds its journal, `sdb1`, where it is not its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub journal: Option<Fact<String>>,
     /// Absent where the kernel will not initialise inode tables (`noinit_itable`, mounted
     /// read-only).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,6 +76,7 @@ fn one(r: &mut Reader<'_>, dir: &Path, mounts: &[Mount]) -> Option<Ext4Facts> {
         first_error_at: time(r, &state.join("first_error_time")),
         last_error_at: time(r, &state.join("last_error_time")),
         last_error_function: r.optional(&state.join("last_error_func"), "where it met an error"),
+        journal: journal(r, device, &state),
         block_groups: match read_only == Some("rw") && line(&is_lazy_off).is_none() {
             true => block_groups(r, device),
             false => None,
@@ -87,6 +94,25 @@ fn block_groups(r: &Reader<'_>, device: &str) -> Option<Fact<BlockGroups>> {
     let (total, left) = text.split_once(' ')?;
     let groups = BlockGroups { total: total.parse().ok()?, uninitialised: left.parse().ok()? };
     Some(Fact::new(groups, show(&page)))
+}
+
+/// The device of an external journal. Its thread is called `jbd2/DEVICE`, that of a journal inside
+/// the file system `jbd2/DEVICE-INODE` (`fs/jbd2/journal.c`); kernels before 5.17 cut the name, so
+/// the folder in `/proc/fs/jbd2` tells it.
+fn journal(r: &Reader<'_>, device: &str, state: &Path) -> Option<Fact<String>> {
+    let task = r.hint(&state.join("journal_task"))?;
+    let comm = Path::new("/proc").join(task).join("comm");
+    let thread = r.hint(&comm)?;
+    let of_thread = |name: &String| {
+        let whole = format!("jbd2/{name}");
+        whole == thread || (thread.len() == CUT && whole.starts_with(&thread))
+    };
+    let inside = |name: &String| name.starts_with(&format!("{device}-"));
+    let mut names = r.names(Path::new("/proc/fs/jbd2")).into_iter().filter(of_thread);
+    match (names.next(), names.next()) {
+        (Some(name), None) if !inside(&name) => Some(Fact::new(name, show(&comm))),
+        _ => None,
+    }
 }
 
 /// Seconds since 1970; 0 is never.
@@ -128,6 +154,26 @@ mod tests {
         assert_eq!(facts.read_only.as_ref().map(|f| f.value), Some(true));
         assert_eq!(facts.mounted_writable.as_ref().map(|f| f.value), Some(true));
         assert_eq!(facts.at_error.as_ref().unwrap().value, "remount-ro");
+    }
+
+    #[test]
+    fn a_journal_on_another_device_is_told_from_one_inside() {
+        let journal = |thread: &str, journals: &[&str]| {
+            let fake = Fake::new()
+                .file("/sys/fs/ext4/sda1/errors_count", "0\n")
+                .file("/sys/fs/ext4/sda1/journal_task", "412\n")
+                .file("/proc/412/comm", format!("{thread}\n"));
+            let fake = journals.iter().fold(fake, |f, j| f.dir(format!("/proc/fs/jbd2/{j}")));
+            read(&fake)[0].journal.as_ref().map(|f| f.value.clone())
+        };
+        assert_eq!(journal("jbd2/sda1-8", &["sda1-8", "sdb1"]), None);
+        assert_eq!(journal("jbd2/sdb1", &["sda2-8", "sdb1"]).as_deref(), Some("sdb1"));
+        assert_eq!(journal("jbd2/sdb1", &["sdb1", "sdb10-8"]).as_deref(), Some("sdb1"));
+        let cut = journal("jbd2/nvme10n1p1", &["nvme10n1p12", "sda1-8"]);
+        assert_eq!(cut.as_deref(), Some("nvme10n1p12"));
+        let two = journal("jbd2/nvme10n1p1", &["nvme10n1p1", "nvme10n1p12"]);
+        assert_eq!(two, None, "either of two");
+        assert_eq!(journal("jbd2/sdb1", &[]), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::path::Path;
 
 const SECTOR: u64 = 512;
 const METADATA_BLOCK: u64 = 4096;
+const VDO_BLOCK: u64 = 4096;
 /// The most segments of one device that are told apart.
 const MAX_TARGETS: usize = 64;
 
@@ -70,6 +71,7 @@ pub enum MapperTarget {
         disks: u64,
         chunk_bytes: u64,
     },
+    Vdo(VdoTarget),
     /// Its status says that it failed: no request is served from it any more.
     Failed {
         name: String,
@@ -149,6 +151,20 @@ pub struct RaidTarget {
     pub action: String,
 }
 
+/// dm-vdo, which deduplicates and compresses.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VdoTarget {
+    /// `normal`, `recovering`, `read-only`.
+    pub mode: String,
+    /// The index that finds duplicates: `online`, `offline`, `opening`, `closed`, `error` …
+    pub index: String,
+    /// New data is compressed.
+    pub compresses: bool,
+    /// The space on the device below; used is what holds data or is kept for the volume's own.
+    pub physical: Usage,
+}
+
 pub(super) fn read(r: &mut Reader<'_>, dir: &Path) -> MapperFacts {
     let mut facts = MapperFacts {
         name: r.optional(&dir.join("dm/name"), "device-mapper name"),
@@ -197,6 +213,7 @@ const fn has_status(target: &MapperTarget) -> bool {
             | T::Cache(_)
             | T::Writecache { .. }
             | T::Raid(_)
+            | T::Vdo(_)
             | T::Failed { .. }
     )
 }
@@ -282,6 +299,7 @@ impl<'t> Parameters<'t> {
                 health: status.text(2)?,
                 action: status.text(4)?,
             }),
+            "vdo" => T::Vdo(status.vdo()?),
             "striped" => T::Striped { disks: self.number(0)?, chunk_bytes: self.sectors(1)? },
             _ => return None,
         })
@@ -314,6 +332,17 @@ impl<'t> Parameters<'t> {
             zeroes_chunks: !features.contains(&"skip_block_zeroing"),
             mode: status.text(4)?,
             needs_check: status.has("needs_check"),
+        })
+    }
+
+    /// Status `DEVICE MODE RECOVERING INDEX COMPRESSION USED ALL`, in blocks.
+    fn vdo(&self) -> Option<VdoTarget> {
+        let blocks = |at| self.number(at)?.checked_mul(VDO_BLOCK);
+        Some(VdoTarget {
+            mode: self.text(1)?,
+            index: self.text(3)?,
+            compresses: self.word(4)? == "online",
+            physical: Usage { used_bytes: blocks(5)?, bytes: blocks(6)? },
         })
     }
 
@@ -410,6 +439,15 @@ mod tests {
             panic!("raid")
         };
         assert_eq!((raid.level.as_str(), raid.health.as_str()), ("raid1", "AD"));
+        let status = "0 65536 vdo /dev/dm-1 normal - online offline 3000 4000";
+        let MapperTarget::Vdo(vdo) = target("0 65536 vdo V4 /dev/dm-1 4000", status) else {
+            panic!("vdo")
+        };
+        assert_eq!(
+            (vdo.mode.as_str(), vdo.index.as_str(), vdo.compresses),
+            ("normal", "online", false)
+        );
+        assert_eq!(vdo.physical, Usage { used_bytes: 3000 * 4096, bytes: 4000 * 4096 });
         let other = MapperTarget::Other { name: "linear".to_owned() };
         assert_eq!(target("0 8 linear 8:0 2048", ""), other);
         assert_eq!(
@@ -429,6 +467,7 @@ mod tests {
             ("0 8 raid raid1 3 0 region_size 1024 2", vec!["", "0 8 raid raid1 2"]),
             ("0 8 crypt aes - 0 8:0 0 1 sector_size:x", vec![""]),
             ("0 8 striped 2", vec![""]),
+            ("0 8 vdo V4 s", vec!["", "0 8 vdo /dev/s normal - online online 3"]),
         ] {
             for status in statuses {
                 let target = target(table, status);

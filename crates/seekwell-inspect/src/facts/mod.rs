@@ -6,8 +6,10 @@
 mod ata;
 mod bcache;
 mod btrfs;
+mod drbd;
 mod ering;
 mod ext4;
+mod fuse;
 mod identify;
 mod mapper;
 mod md;
@@ -22,17 +24,20 @@ mod sas;
 mod scsi;
 mod usb;
 mod vm;
+mod zfs;
 
 pub use crate::pages::BlockGroups;
 pub use ata::{AhciFacts, AtaFacts};
 pub use bcache::BcacheFacts;
 pub use btrfs::BtrfsFacts;
+pub use drbd::DrbdState;
 pub use ering::{AtaError, AtaErrorClass};
 pub use ext4::Ext4Facts;
+pub use fuse::FuseFacts;
 pub use identify::{IdentifyData, Security};
 pub use mapper::{
     CacheTarget, CryptTarget, MapperFacts, MapperTarget, RaidTarget, SnapshotTarget, ThinPool,
-    Usage,
+    Usage, VdoTarget,
 };
 pub use md::MdFacts;
 pub use mmc::MmcFacts;
@@ -45,13 +50,16 @@ pub use sas::SasPhy;
 pub use scsi::{IoCounters, ScsiFacts};
 pub use usb::UsbFacts;
 pub use vm::VmFacts;
+pub use zfs::{ArcStats, ZfsFacts};
 
 pub(crate) use btrfs::btrfs;
 pub(crate) use ext4::ext4;
+pub(crate) use fuse::fuse;
 pub(crate) use mounted::{mounted, stands_above, swaps};
 pub(crate) use network::path as network_path;
 pub(crate) use power::read as read_power;
 pub(crate) use vm::read as read_vm;
+pub(crate) use zfs::{pool_members, zfs};
 
 use crate::attach::AtaPort;
 use crate::health::model::Health;
@@ -98,6 +106,10 @@ pub struct Detail {
     pub mapper: Option<MapperFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bcache: Option<BcacheFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drbd: Option<Fact<DrbdState>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zfs: Option<ZfsFacts>,
     /// Bytes of a loop device's file or of a zram device that were never written or were discarded;
     /// absent where all were, or where nothing tells.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,6 +170,7 @@ pub(crate) fn read(r: &mut Reader<'_>, dir: &Path, disk: &Path, kind: DeviceKind
         DeviceKind::Md => detail.md = md::read(r, dir),
         DeviceKind::DeviceMapper => detail.mapper = Some(mapper::read(r, dir)),
         DeviceKind::Other => detail.bcache = bcache::read(r, dir),
+        DeviceKind::Network => detail.drbd = drbd::read(r, crate::sysfs::name(dir)),
         DeviceKind::Loop => {
             let path = dir.join("loop/dio");
             detail.loop_direct_io = r.flag(&path, "direct I/O to the file", Need::Optional);

@@ -8,6 +8,7 @@ mod scsi;
 mod udev;
 
 pub(crate) use ata::Identify;
+pub(crate) use udev::Properties;
 
 use crate::model::{Fact, Identity};
 use crate::reader::{Need, Reader, show};

@@ -6,25 +6,44 @@ use crate::reader::{Reader, clean, show};
 use seekwell_sys::DevId;
 use std::path::PathBuf;
 
-pub(super) fn identity(r: &Reader<'_>, dev: DevId) -> Identity {
-    let path = PathBuf::from(format!("/run/udev/data/b{dev}"));
-    let Ok(text) = r.view.text(&path) else { return Identity::default() };
-    let property = |name: &str| {
+/// What the database has on a block device.
+pub(crate) struct Properties {
+    text: String,
+    from: String,
+}
+
+impl Properties {
+    /// `None` where there is no entry: no udev runs, or it does not know the device.
+    pub fn of(r: &Reader<'_>, dev: DevId) -> Option<Self> {
+        let path = PathBuf::from(format!("/run/udev/data/b{dev}"));
+        Some(Self { text: r.view.text(&path).ok()?, from: show(&path) })
+    }
+
+    /// A property that is not empty.
+    pub fn get(&self, name: &str) -> Option<Fact<String>> {
         let entry = |line: &str| Some(clean(line.strip_prefix("E:")?.strip_prefix(name)?));
-        let values = text.lines().filter_map(entry);
-        values.filter_map(|v| Some(v.strip_prefix('=')?.trim().to_owned())).find(|v| !v.is_empty())
-    };
-    let fact = |value: Option<String>| value.map(|v| Fact::new(v, show(&path)));
+        let values = self.text.lines().filter_map(entry);
+        let value = values
+            .filter_map(|v| Some(v.strip_prefix('=')?.trim().to_owned()))
+            .find(|v| !v.is_empty());
+        Some(Fact::new(value?, self.from.clone()))
+    }
+
+    /// A property in which udev escaped the bytes that it does not like.
+    pub fn unescaped(&self, name: &str) -> Option<Fact<String>> {
+        let escaped = self.get(name)?;
+        let value = clean(&unescape(&escaped.value));
+        (!value.is_empty()).then(|| Fact::new(value, escaped.from))
+    }
+}
+
+pub(super) fn identity(r: &Reader<'_>, dev: DevId) -> Identity {
+    let Some(known) = Properties::of(r, dev) else { return Identity::default() };
     Identity {
-        model: fact(
-            property("ID_MODEL_ENC")
-                .map(|m| clean(&unescape(&m)))
-                .filter(|m| !m.is_empty())
-                .or_else(|| property("ID_MODEL")),
-        ),
-        serial: fact(property("ID_SERIAL_SHORT")),
-        wwn: fact(property("ID_WWN_WITH_EXTENSION").or_else(|| property("ID_WWN"))),
-        firmware: fact(property("ID_REVISION")),
+        model: known.unescaped("ID_MODEL_ENC").or_else(|| known.get("ID_MODEL")),
+        serial: known.get("ID_SERIAL_SHORT"),
+        wwn: known.get("ID_WWN_WITH_EXTENSION").or_else(|| known.get("ID_WWN")),
+        firmware: known.get("ID_REVISION"),
     }
 }
 

@@ -13,13 +13,14 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Tables every inspection may need.
-const FILES: [&str; 18] = [
+const FILES: [&str; 19] = [
     LSPCI,
     "/proc/cmdline",
     "/proc/interrupts",
     "/proc/modules",
     "/proc/swaps",
     "/proc/mdstat",
+    "/proc/drbd",
     "/proc/partitions",
     "/proc/diskstats",
     "/proc/version",
@@ -57,7 +58,7 @@ const FOLDERS: [&str; 18] = [
 ];
 
 /// Modules whose parameters decide how disks are driven.
-const MODULES: [&str; 14] = [
+const MODULES: [&str; 16] = [
     "libata",
     "ahci",
     "ata_piix",
@@ -71,6 +72,8 @@ const MODULES: [&str; 14] = [
     "megaraid_sas",
     "dm_mod",
     "md_mod",
+    "drbd",
+    "zfs",
     "pcie_aspm",
 ];
 

@@ -46,6 +46,8 @@ fn filesystem(mount: &str, fstype: &str, source: &str) -> Filesystem {
         size_bytes: number(980_000_000_000, "statfs(2)"),
         available_bytes: number(412_000_000_000, "statfs(2)"),
         inodes_available: number(58_000_000, "statfs(2)"),
+        below: None,
+        fuse: None,
     }
 }
 

@@ -96,6 +96,8 @@ pub fn inspection() -> Inspection {
             size_bytes: fact(1 << 40),
             available_bytes: fact(1 << 39),
             inodes_available: fact(1 << 20),
+            below: None,
+            fuse: None,
         }),
         device: Some(device(vec![device(Vec::new())])),
         notes: vec!["a virtual machine's disk".into()],

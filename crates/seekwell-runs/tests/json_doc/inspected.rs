@@ -2,10 +2,11 @@
 
 use seekwell_inspect::diff::Change;
 use seekwell_inspect::facts::{
-    AerCounts, AhciFacts, AtaError, AtaErrorClass, AtaFacts, BcacheFacts, BlockGroups, BtrfsFacts,
-    CacheTarget, CryptTarget, Detail, Ext4Facts, IdentifyData, IoCounters, MapperFacts,
-    MapperTarget, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, QueueFacts, RaidTarget,
-    SasPhy, ScsiFacts, SnapshotTarget, ThinPool, Usage, UsbFacts, VmFacts, ZoneFacts,
+    AerCounts, AhciFacts, ArcStats, AtaError, AtaErrorClass, AtaFacts, BcacheFacts, BlockGroups,
+    BtrfsFacts, CacheTarget, CryptTarget, Detail, DrbdState, Ext4Facts, FuseFacts, IdentifyData,
+    IoCounters, MapperFacts, MapperTarget, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink,
+    QueueFacts, RaidTarget, SasPhy, ScsiFacts, SnapshotTarget, ThinPool, Usage, UsbFacts,
+    VdoTarget, VmFacts, ZfsFacts, ZoneFacts,
 };
 use seekwell_inspect::health::{
     Attribute, Health, LbaFormat, LoggedError, Measure, Outcome, SelfTest, Warning,
@@ -76,8 +77,11 @@ fn detail() -> Detail {
         mounts: vec![mounted()],
         swaps: vec![fact(words("/dev/sda2"))],
         bcache: Some(BcacheFacts::default()),
+        drbd: Some(fact(DrbdState::default())),
+        zfs: Some(ZfsFacts { arc: Some(fact(ArcStats::default())), ..ZfsFacts::default() }),
         btrfs: vec![BtrfsFacts::default()],
         ext4: vec![Ext4Facts {
+            journal: Some(fact(words("sdb1"))),
             block_groups: Some(fact(BlockGroups { total: 2, uninitialised: 1 })),
             ..Ext4Facts::default()
         }],
@@ -97,6 +101,7 @@ fn mapper() -> MapperFacts {
         MapperTarget::Integrity { journal: true },
         MapperTarget::Raid(RaidTarget::default()),
         MapperTarget::Striped { disks: 2, chunk_bytes: 65536 },
+        MapperTarget::Vdo(VdoTarget::default()),
         MapperTarget::Failed { name: words("cache") },
         MapperTarget::Other { name: words("linear") },
     ];
@@ -130,6 +135,8 @@ fn mounted() -> Filesystem {
         size_bytes: None,
         available_bytes: None,
         inodes_available: None,
+        below: None,
+        fuse: Some(FuseFacts::default()),
     }
 }
 
@@ -185,6 +192,8 @@ pub fn judged() -> Value {
     let vm = VmFacts { command_line: Some(fact(words("quiet"))), ..VmFacts::default() };
     (host.name, host.vm) = (Some(fact(words("db-7"))), vm);
     host.allowed_cpus = Some(fact(words("0-3")));
+    let filesystem = inspection.filesystem.as_mut().expect("a file system");
+    filesystem.below = Some(Box::new(mounted()));
     host.power.governor = Some(fact(words("performance")));
     *device.detail = detail();
     let mut judged = serde_json::to_value(inspection).unwrap();

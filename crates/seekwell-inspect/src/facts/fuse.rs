@@ -1,0 +1,36 @@
+//! A file system that a process serves (`fs/fuse/control.c` of the kernel).
+
+use crate::model::Fact;
+use crate::reader::Reader;
+use seekwell_sys::Mount;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// How much the kernel hands to the process at once.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FuseFacts {
+    /// The most requests for which no program waits: read-ahead, write-back, asynchronous I/O.
+    pub max_background: Option<Fact<u64>>,
+    /// So many of them count as congestion.
+    pub congestion_threshold: Option<Fact<u64>>,
+}
+
+/// `None` of a file system that is none. Its owner and root may read the limits.
+pub(crate) fn fuse(r: &mut Reader<'_>, mount: &Mount) -> Option<FuseFacts> {
+    let kind = mount.fstype.as_str();
+    if !["fuse", "fuseblk"].contains(&kind) && !kind.starts_with("fuse.") {
+        return None;
+    }
+    // A connection goes by the kernel's own form of the device number.
+    let number = u64::from(mount.dev.major) << 20 | u64::from(mount.dev.minor);
+    let connection = Path::new("/sys/fs/fuse/connections").join(number.to_string());
+    let mut limit = |file: &str, what: &str| r.count(&connection.join(file), what);
+    Some(FuseFacts {
+        max_background: limit("max_background", "most background requests of FUSE"),
+        congestion_threshold: limit(
+            "congestion_threshold",
+            "background requests that congest FUSE",
+        ),
+    })
+}
