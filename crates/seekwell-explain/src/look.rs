@@ -62,7 +62,9 @@ pub(crate) fn filesystems(inspection: &Inspection) -> Vec<&Filesystem> {
     inspection.device.iter().for_each(|d| walk(d, &mut all));
     let mounts = all.iter().flat_map(|d| &d.detail.mounts);
     let mut out: Vec<&Filesystem> = Vec::new();
-    for fs in inspection.filesystem.iter().chain(mounts) {
+    let own = inspection.filesystem.as_ref();
+    let own = std::iter::successors(own, |fs| fs.below.as_deref());
+    for fs in own.chain(mounts) {
         if out.iter().all(|o| o.mount_point.value != fs.mount_point.value) {
             out.push(fs);
         }

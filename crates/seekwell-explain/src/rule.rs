@@ -3,8 +3,8 @@
 use crate::found::Found;
 use crate::observed::Observed;
 use seekwell_inspect::facts::{
-    AtaFacts, BcacheFacts, IdentifyData, MapperTarget, MdFacts, MmcFacts, NvmeFacts, ScsiFacts,
-    UsbFacts,
+    AtaFacts, BcacheFacts, DrbdState, IdentifyData, MapperTarget, MdFacts, MmcFacts, NvmeFacts,
+    ScsiFacts, UsbFacts, ZfsFacts,
 };
 use seekwell_inspect::health::Health;
 use seekwell_inspect::{Device, Fact, Finding};
@@ -47,6 +47,8 @@ pub(crate) enum Check {
     /// At each target of a device-mapper device; one finding of the device.
     Mapped(fn(&Device, &Fact<MapperTarget>) -> Option<Found>),
     Bcache(fn(&Device, &BcacheFacts) -> Option<Found>),
+    Drbd(fn(&Fact<DrbdState>) -> Option<Found>),
+    Zfs(fn(&Observed<'_>, &ZfsFacts) -> Option<Found>),
     Mmc(fn(&Observed<'_>, &Device, &MmcFacts) -> Option<Found>),
     /// At each drive that told of its health.
     Health(fn(&Observed<'_>, &Device, &Health) -> Option<Found>),
@@ -81,6 +83,8 @@ impl Check {
             Self::Md(find) => find(input, d, detail.md.as_ref()?),
             Self::Mapped(find) => detail.mapper.as_ref()?.targets.iter().find_map(|t| find(d, t)),
             Self::Bcache(find) => find(d, detail.bcache.as_ref()?),
+            Self::Drbd(find) => find(detail.drbd.as_ref()?),
+            Self::Zfs(find) => find(input, detail.zfs.as_ref()?),
             Self::Mmc(find) => find(input, d, detail.mmc.as_ref()?),
             Self::Health(find) => find(input, d, detail.health.as_ref()?),
             Self::Facts(_) | Self::Host(_) | Self::Run(_) => None,

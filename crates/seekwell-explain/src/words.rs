@@ -1,7 +1,7 @@
 //! Putting values and commands into words.
 
 use crate::look::disk_name;
-use seekwell_inspect::{Device, Evidence, Fact, Inspection};
+use seekwell_inspect::{Device, DeviceKind, Evidence, Fact, Inspection};
 pub(crate) use seekwell_io::units::{
     bytes, bytes_per_s, requests_per_s as per_s, time as ns, whole_percent as percent,
 };
@@ -30,6 +30,10 @@ pub(crate) fn quote(word: &str) -> String {
 /// The command that measures the device under the target itself, past the file system; reads only.
 pub(crate) fn measure_device(inspection: &Inspection) -> String {
     match &inspection.device {
+        Some(d) if d.kind == DeviceKind::Pool => {
+            let member = d.below.first().map_or("DISK", |member| &member.name);
+            format!("sudo seekwell checkup /dev/{member}")
+        }
         Some(d) => format!("sudo seekwell checkup /dev/{}", d.name),
         None => {
             "seekwell checkup DIRECTORY, with a directory on a local disk (findmnt --real lists \

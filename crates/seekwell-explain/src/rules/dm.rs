@@ -171,6 +171,19 @@ pub(super) const RULES: &[Rule] = &[
         tune: None,
         check: Check::Mapped(journalled),
     },
+    Rule {
+        id: "SW-DM-015",
+        about: "a VDO volume is nearly full or read-only",
+        means: "The device below has little space left, or the volume stopped taking writes.",
+        known: "The volume's status: over 85 % of the physical blocks used, or a mode other than \
+                normal.",
+        why: "How much more fits depends on how well it is deduplicated and compressed; when the \
+              space runs out, writes fail although the file system above has room.",
+        fix: "sudo lvextend the VDO pool, delete and fstrim; after read-only mode: vdoforcerebuild \
+              on the device below, from a copy",
+        tune: None,
+        check: Check::Mapped(full_vdo),
+    },
 ];
 
 fn suspended(input: &Observed<'_>) -> Vec<Found> {
@@ -312,6 +325,17 @@ fn full_snapshot(_: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
     })
 }
 
+fn full_vdo(_: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
+    let MapperTarget::Vdo(vdo) = &target.value else { return None };
+    let (severity, title) = match vdo.mode.as_str() {
+        "normal" if vdo.physical.share() <= NEARLY_FULL => return None,
+        "normal" => (Severity::Warning, "VDO has nearly run out of space".to_owned()),
+        "recovering" => (Severity::Warning, "VDO is recovering".to_owned()),
+        mode => (Severity::Error, format!("VDO is in mode {mode}")),
+    };
+    Some(Found::new(severity, title).seen(used("physical space", vdo.physical), &target.from))
+}
+
 fn failed_cache(_: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
     let state = match &target.value {
         MapperTarget::Cache(c) if c.needs_check => "its metadata must be checked",
@@ -354,7 +378,7 @@ fn journalled(_: &Device, target: &Fact<MapperTarget>) -> Option<Found> {
 pub(crate) mod cases {
     use crate::testing::machine::{Case, Machine, encrypted, fact, fires, mapper, quiet};
     use seekwell_inspect::facts::{
-        CacheTarget, MapperTarget as T, RaidTarget, SnapshotTarget, ThinPool, Usage,
+        CacheTarget, MapperTarget as T, RaidTarget, SnapshotTarget, ThinPool, Usage, VdoTarget,
     };
 
     fn usage(used_bytes: u64) -> Usage {
@@ -380,6 +404,11 @@ pub(crate) mod cases {
 
     fn snapshot(used_bytes: u64) -> T {
         T::Snapshot(SnapshotTarget { copies: usage(used_bytes), chunk_bytes: 4096 })
+    }
+
+    fn vdo(mode: &str, used_bytes: u64) -> T {
+        let (mode, physical) = (mode.to_owned(), usage(used_bytes));
+        T::Vdo(VdoTarget { mode, physical, ..VdoTarget::default() })
     }
 
     fn failed(name: &str) -> T {
@@ -415,6 +444,10 @@ pub(crate) mod cases {
             case(false, "SW-DM-013", raid("AA", "idle")),
             case(true, "SW-DM-014", T::Integrity { journal: true }).info(),
             case(false, "SW-DM-014", T::Integrity { journal: false }),
+            case(true, "SW-DM-015", vdo("normal", 900)).warning(),
+            case(true, "SW-DM-015", vdo("recovering", 10)).warning(),
+            case(true, "SW-DM-015", vdo("read-only", 10)).error(),
+            case(false, "SW-DM-015", vdo("normal", 800)),
         ]
     }
 

@@ -268,7 +268,10 @@ fn rare_commits(input: &Observed<'_>) -> Vec<Found> {
 }
 
 /// Each ext4 once, however many disks it is seen from.
-fn each_ext4(input: &Observed<'_>, rule: impl Fn(&Ext4Facts) -> Option<Found>) -> Vec<Found> {
+pub(super) fn each_ext4(
+    input: &Observed<'_>,
+    rule: impl Fn(&Ext4Facts) -> Option<Found>,
+) -> Vec<Found> {
     let mut all: Vec<&Ext4Facts> = Vec::new();
     for fs in input.devices().into_iter().flat_map(|d| &d.detail.ext4) {
         if all.iter().all(|known| known.device != fs.device) {

@@ -12,11 +12,13 @@ mod commit;
 mod cpu;
 mod dm;
 mod dma;
+mod drbd;
 mod engine;
 mod errors;
 mod fs;
 mod full;
 mod health;
+mod layer;
 mod link;
 pub(crate) mod log;
 mod md;
@@ -45,6 +47,7 @@ mod usb;
 mod vm;
 mod write_cache;
 mod writes;
+mod zfs;
 
 use crate::rule::Rule;
 
@@ -70,6 +73,9 @@ pub(crate) const RULES: &[&[Rule]] = &[
     shingled::RULES,
     btrfs::RULES,
     bcache::RULES,
+    zfs::RULES,
+    drbd::RULES,
+    layer::RULES,
     net::RULES,
     vm::RULES,
     log::RULES,
@@ -128,6 +134,9 @@ mod tests {
             shingled::cases::all,
             btrfs::cases::all,
             bcache::cases::all,
+            zfs::cases::all,
+            drbd::cases::all,
+            layer::cases::all,
             net::cases::all,
             vm::cases::all,
             cpu::cases::all,

@@ -3,7 +3,7 @@
 use crate::look::filesystems;
 use crate::words::bytes;
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::{Filesystem, Severity};
+use seekwell_inspect::{Device, DeviceKind, Filesystem, Severity};
 
 /// The default is 1 MiB. 64 KiB take 52 µs at 10 Gbit/s, about one round trip: a smaller request
 /// waits longer than it transfers.
@@ -53,6 +53,19 @@ pub(super) const RULES: &[Rule] = &[
         fix: "mount with vers=4.2 (NFS) or vers=3.1.1 (SMB) and proto=tcp",
         tune: None,
         check: Check::Facts(old_protocol),
+    },
+    Rule {
+        id: "SW-NET-005",
+        about: "an NBD device has one connection to its server",
+        means: "All requests of the device share one socket.",
+        known: "An nbd device has one hardware queue: the driver makes one for each connection \
+                (drivers/block/nbd.c), and the machine has several CPUs.",
+        why: "Requests and answers take turns on one stream: a small read waits behind a large \
+              one.",
+        fix: "nbd-client -C 4, where the server allows several connections (nbdkit and qemu-nbd \
+              -e do)",
+        tune: None,
+        check: Check::Device(one_connection),
     },
 ];
 
@@ -105,15 +118,34 @@ fn old_protocol(input: &Observed<'_>) -> Vec<Found> {
     each(input, &ALL, |fs| found(fs, Severity::Warning, "an outdated protocol is in use", &options))
 }
 
+fn one_connection(input: &Observed<'_>, d: &Device) -> Option<Found> {
+    let cpus = input.inspection.host.cpus.as_ref().filter(|cpus| cpus.value > 1)?;
+    let queues = d.queue.hardware_queues.as_ref().filter(|queues| queues.value == 1)?;
+    (d.kind == DeviceKind::Network && d.name.starts_with("nbd")).then(|| {
+        Found::info("all requests share one connection")
+            .fact("hardware queues", queues)
+            .fact("CPUs", cpus)
+    })
+}
+
 #[cfg(test)]
 pub(crate) mod cases {
-    use crate::testing::machine::{Case, Machine, fires, quiet, sata_hdd};
+    use crate::testing::machine::{Case, Machine, fact, fires, quiet, sata_hdd};
+    use seekwell_inspect::DeviceKind;
 
     fn mounted(kind: &'static str, options: &'static str) -> impl Fn(&mut Machine) {
         move |m| {
             let fs = m.fs();
             fs.fstype.value = kind.into();
             fs.options.value = options.split(',').map(str::to_owned).collect();
+        }
+    }
+
+    fn nbd(connections: u64) -> impl Fn(&mut Machine) {
+        move |m| {
+            let disk = m.disk();
+            (disk.name, disk.kind) = ("nbd0".into(), DeviceKind::Network);
+            disk.queue.hardware_queues = fact(connections, "mq");
         }
     }
 
@@ -134,6 +166,11 @@ pub(crate) mod cases {
             fires("SW-NET-004", sata_hdd, mounted("nfs", "rw,vers=3,proto=udp")).warning(),
             fires("SW-NET-004", sata_hdd, mounted("cifs", "rw,vers=1.0")).warning(),
             quiet("SW-NET-004", sata_hdd, mounted("cifs", "rw,vers=3.1.1")),
+            fires("SW-NET-005", sata_hdd, nbd(1)).info(),
+            quiet("SW-NET-005", sata_hdd, nbd(4)),
+            quiet("SW-NET-005", sata_hdd, nbd(1)).and(|m| {
+                m.inspection.host.cpus = fact(1, "cpu/online");
+            }),
         ]
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers that are a cache's and not the disk's.
 
-use crate::look::{HONEST_SHARE, medium_size};
+use crate::look::{HONEST_SHARE, flag, medium_size};
 use crate::words::{bytes, evidence, fact, measure_device, percent, set};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::DeviceKind;
@@ -62,11 +62,26 @@ pub(super) const RULES: &[Rule] = &[
         tune: None,
         check: Check::Run(unwritten),
     },
+    Rule {
+        id: ARC,
+        about: "ZFS ignored O_DIRECT",
+        means: "Reads may come from ZFS's own cache in memory, the ARC, and no counter shows how \
+                many did.",
+        known: "The target is on ZFS, which took O_DIRECT, and the module has no parameter \
+                zfs_dio_enabled (before OpenZFS 2.3), or it is 0. Suites are not judged.",
+        why: "reads that the ARC serves are faster than any disk, and a test file that was just \
+              written is in it; those numbers describe memory",
+        fix: "measure in a dataset with primarycache=metadata, with more data than the ARC may \
+              hold (--size), or the pool's disks, read only",
+        tune: None,
+        check: Check::Run(from_arc),
+    },
 ];
 const FROM_CACHE: &str = "SW-CACHE-001";
 const BUFFERED: &str = "SW-CACHE-002";
 const BLIND: &str = "SW-STATS-001";
 const UNWRITTEN: &str = "SW-CACHE-003";
+const ARC: &str = "SW-CACHE-004";
 
 fn from_cache(input: &Observed<'_>) -> Option<Found> {
     let fs = input.inspection.filesystem.as_ref();
@@ -133,8 +148,35 @@ fn unwritten(input: &Observed<'_>) -> Option<Found> {
     Some(Found::warning(title).seen(missing_text, &missing.from))
 }
 
+fn is_suite(input: &Observed<'_>) -> bool {
+    input.phases().iter().any(|p| matches!(p.workload, Work::Suite(_)))
+}
+
+fn from_arc(input: &Observed<'_>) -> Option<Found> {
+    let zfs = input.inspection.device.as_ref()?.detail.zfs.as_ref()?;
+    let (size, direct) = medium_size(input.medium?)?;
+    if is_suite(input) || !direct || flag(&zfs.direct_io, true) {
+        return None;
+    }
+    let pool = measure_device(input.inspection);
+    let proof = zfs.version.iter().map(|version| fact("OpenZFS", version));
+    let arc = zfs.arc.iter().map(|arc| {
+        let most = bytes(arc.value.max_bytes);
+        evidence(format!("the ARC holds up to {most}; {} were measured", bytes(size)), &arc.from)
+    });
+    Some(
+        Found::warning("Reads may come from the ARC: ZFS ignored O_DIRECT")
+            .seen("O_DIRECT was taken", "open(2)")
+            .evidence(proof.chain(arc))
+            .remedy(format!(
+                "measure in a dataset with primarycache=metadata, with more data than the ARC \
+                 may hold (--size), or a disk of the pool, read only: {pool}"
+            )),
+    )
+}
+
 fn buffered(input: &Observed<'_>) -> Option<Found> {
-    if input.phases().iter().any(|p| matches!(p.workload, Work::Suite(_))) {
+    if is_suite(input) {
         return None;
     }
     let (size, direct) = medium_size(input.medium?)?;
@@ -195,6 +237,8 @@ mod tests {
     use super::*;
     use crate::testing::checkup::Case;
     use crate::testing::machine::fact;
+    use seekwell_inspect::Device;
+    use seekwell_inspect::facts::{ArcStats, ZfsFacts};
     use seekwell_runs::{Medium, SuiteStep};
     use std::collections::BTreeMap;
 
@@ -281,6 +325,30 @@ mod tests {
         let f = refused(fstype(Case::nvme(), "overlay")).finding(BUFFERED);
         assert!(f.remedy.contains("docker run -v"), "{f:?}");
         Case::nvme().quiet(BUFFERED);
+    }
+
+    #[test]
+    fn reads_on_zfs_may_come_from_the_arc_unless_it_does_direct_io() {
+        let on = |direct_io: Option<bool>| {
+            Case::nvme().with(|c| {
+                let arc = ArcStats { max_bytes: 8 << 30, ..ArcStats::default() };
+                let mut pool = Device::new("tank", "", DeviceKind::Pool);
+                pool.below.extend(c.inspection.device.take());
+                pool.detail.zfs = Some(ZfsFacts {
+                    direct_io: direct_io.and_then(|set| fact(set, "zfs_dio_enabled")),
+                    arc: fact(arc, "arcstats"),
+                    ..ZfsFacts::default()
+                });
+                c.inspection.device = Some(pool);
+            })
+        };
+        let f = on(None).finding(ARC);
+        assert!(f.evidence[1].seen.contains("up to 8 GiB"), "{f:?}");
+        assert!(f.remedy.ends_with("sudo seekwell checkup /dev/nvme0n1p1"), "{f:?}");
+        on(Some(false)).finding(ARC);
+        on(Some(true)).quiet(ARC);
+        refused(on(None)).quiet(ARC);
+        Case::nvme().quiet(ARC);
     }
 
     #[test]

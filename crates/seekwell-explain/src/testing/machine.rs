@@ -5,7 +5,7 @@ use crate::{Observed, findings};
 use seekwell_inspect::facts::{
     AerCounts, AhciFacts, AtaFacts, CryptTarget, Detail, IdentifyData, IoCounters, MapperFacts,
     MapperTarget, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, QueueFacts, SasPhy,
-    ScsiFacts, UsbFacts, VmFacts,
+    ScsiFacts, UsbFacts, VmFacts, ZfsFacts,
 };
 use seekwell_inspect::health::Health;
 use seekwell_inspect::log::LogReport;
@@ -537,6 +537,18 @@ pub(crate) fn mapper() -> Machine {
     Machine::of(top)
 }
 
+/// A ZFS pool on one disk.
+pub(crate) fn pool() -> Machine {
+    let mut top = Device::new("tank", "", DeviceKind::Pool);
+    top.role = word("zfs", "mountinfo");
+    top.below = vec![sata_hdd().inspection.device.unwrap()];
+    top.detail.zfs = Some(ZfsFacts { state: word("ONLINE", "state"), ..ZfsFacts::default() });
+    let mut machine = Machine::of(top);
+    machine.fs().fstype.value = "zfs".into();
+    machine.fs().source.value = "tank/home".into();
+    machine
+}
+
 /// An encrypted SATA solid-state disk, and what `Machine::target` makes of it.
 pub(crate) fn encrypted() -> Machine {
     let mut top = device("dm-0", DeviceKind::DeviceMapper);
@@ -571,5 +583,6 @@ pub(crate) fn all_healthy() -> Vec<(&'static str, Machine)> {
         ("mirror", mirror()),
         ("device mapper", mapper()),
         ("encrypted disk", encrypted()),
+        ("ZFS pool", pool()),
     ]
 }
