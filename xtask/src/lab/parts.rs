@@ -211,7 +211,8 @@ fn unpacked_tool(tool: Tool) -> Result<Vec<u8>, String> {
 /// A program with the libraries it needs.
 fn with_libraries(name: &str, dir: &Path) -> Result<Vec<u8>, Failure> {
     let mut archive = Archive::default();
-    let places = ["sbin", "usr/sbin", "usr/bin"].map(|folder| dir.join(folder).join(name));
+    let places = ["sbin", "usr/sbin", "usr/bin", "lib/drbd"];
+    let places = places.map(|folder| dir.join(folder).join(name));
     let program = places.iter().find(|p| p.is_file()).ok_or_else(|| format!("no {name}"))?;
     archive.file(&format!("bin/{name}"), 0o755, &fs::read(program)?);
     for folder in ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu"] {

@@ -95,10 +95,19 @@ pub enum Tool {
     Btrfs,
     Dmsetup,
     Fio,
+    /// drbd-utils: what writes DRBD's metadata.
+    Drbdmeta,
+    /// drbd-utils: drbdsetup for DRBD 8.4, which the kernel has.
+    #[serde(rename = "drbdsetup-84")]
+    Drbdsetup,
+    Fuse2fs,
     /// open-iscsi: iscsistart.
     Iscsistart,
     /// e2fsprogs: mkfs.ext4.
     Mkfs,
+    /// xfsprogs: mkfs.xfs.
+    #[serde(rename = "mkfs-xfs")]
+    MkfsXfs,
     #[serde(rename = "nbd-client")]
     NbdClient,
     /// nvme-cli.
@@ -134,12 +143,21 @@ impl Tool {
             ),
             // Linked with forty libraries of networks that no job in the lab asks for.
             Self::Fio => ("fio", &[]),
+            Self::Drbdmeta => ("drbdmeta", &["drbd-utils"]),
+            Self::Drbdsetup => ("drbdsetup-84", &["drbd-utils"]),
+            Self::Fuse2fs => (
+                "fuse2fs",
+                &["fuse2fs", "libfuse2", "libext2fs2", "libcom-err2", "libblkid1", "libuuid1"],
+            ),
             Self::Iscsistart => (
                 "iscsistart",
                 &["open-iscsi", "libopeniscsiusr", "libkmod2", "libssl3", "libzstd1", "liblzma5"],
             ),
             Self::Mkfs => {
                 ("mkfs.ext4", &["e2fsprogs", "libext2fs2", "libcom-err2", "libblkid1", "libuuid1"])
+            }
+            Self::MkfsXfs => {
+                ("mkfs.xfs", &["xfsprogs", "libblkid1", "libinih1", "liburcu8", "libuuid1"])
             }
             Self::NbdClient => (
                 "nbd-client",
