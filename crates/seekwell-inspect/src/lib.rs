@@ -41,7 +41,8 @@ pub use inspect::inspect;
 pub use inspection::{Device, Host, Inspection};
 pub use link::Link;
 pub use model::{
-    Channel, DeviceKind, Fact, Filesystem, Hop, Identity, IoLimit, Missing, Queue, TargetKind,
+    Channel, DeviceKind, Fact, Filesystem, FuseFacts, Hop, Identity, IoLimit, Missing, Queue,
+    TargetKind,
 };
 pub use pages::{Pages, ext4_groups};
 pub use shared::{Overlap, Shared, SharedKind, overlap, shared};

@@ -1,6 +1,5 @@
 //! The pieces of what inspection found, as plain data. Every value knows where it was read.
 
-use crate::facts::FuseFacts;
 use serde::{Deserialize, Serialize};
 
 /// A value and the place it was read from (a path, or the name of a system call).
@@ -58,6 +57,16 @@ pub struct Filesystem {
     /// Of one that a process serves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuse: Option<FuseFacts>,
+}
+
+/// How much the kernel hands to the process at once.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FuseFacts {
+    /// The most requests for which no program waits: read-ahead, write-back, asynchronous I/O.
+    pub max_background: Option<Fact<u64>>,
+    /// So many of them count as congestion.
+    pub congestion_threshold: Option<Fact<u64>>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

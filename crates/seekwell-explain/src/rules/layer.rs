@@ -136,7 +136,8 @@ fn unaligned_to_stripes(input: &Observed<'_>) -> Option<Found> {
 pub(crate) mod cases {
     use crate::testing::machine::{Case, Machine, fact, fires, mirror, quiet, sata_hdd};
     use seekwell_inspect::Fact;
-    use seekwell_inspect::facts::{Ext4Facts, FuseFacts};
+    use seekwell_inspect::FuseFacts;
+    use seekwell_inspect::facts::Ext4Facts;
 
     fn kind(fstype: &'static str) -> impl Fn(&mut Machine) {
         move |m| m.fs().fstype.value = fstype.into()

@@ -1,20 +1,9 @@
 //! A file system that a process serves (`fs/fuse/control.c` of the kernel).
 
-use crate::model::Fact;
+use crate::model::FuseFacts;
 use crate::reader::Reader;
 use seekwell_sys::Mount;
-use serde::{Deserialize, Serialize};
 use std::path::Path;
-
-/// How much the kernel hands to the process at once.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct FuseFacts {
-    /// The most requests for which no program waits: read-ahead, write-back, asynchronous I/O.
-    pub max_background: Option<Fact<u64>>,
-    /// So many of them count as congestion.
-    pub congestion_threshold: Option<Fact<u64>>,
-}
 
 /// `None` of a file system that is none. Its owner and root may read the limits.
 pub(crate) fn fuse(r: &mut Reader<'_>, mount: &Mount) -> Option<FuseFacts> {

@@ -33,7 +33,6 @@ pub use btrfs::BtrfsFacts;
 pub use drbd::DrbdState;
 pub use ering::{AtaError, AtaErrorClass};
 pub use ext4::Ext4Facts;
-pub use fuse::FuseFacts;
 pub use identify::{IdentifyData, Security};
 pub use mapper::{
     CacheTarget, CryptTarget, MapperFacts, MapperTarget, RaidTarget, SnapshotTarget, ThinPool,

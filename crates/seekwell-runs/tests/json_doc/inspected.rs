@@ -3,10 +3,10 @@
 use seekwell_inspect::diff::Change;
 use seekwell_inspect::facts::{
     AerCounts, AhciFacts, ArcStats, AtaError, AtaErrorClass, AtaFacts, BcacheFacts, BlockGroups,
-    BtrfsFacts, CacheTarget, CryptTarget, Detail, DrbdState, Ext4Facts, FuseFacts, IdentifyData,
-    IoCounters, MapperFacts, MapperTarget, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink,
-    QueueFacts, RaidTarget, SasPhy, ScsiFacts, SnapshotTarget, ThinPool, Usage, UsbFacts,
-    VdoTarget, VmFacts, ZfsFacts, ZoneFacts,
+    BtrfsFacts, CacheTarget, CryptTarget, Detail, DrbdState, Ext4Facts, IdentifyData, IoCounters,
+    MapperFacts, MapperTarget, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, QueueFacts,
+    RaidTarget, SasPhy, ScsiFacts, SnapshotTarget, ThinPool, Usage, UsbFacts, VdoTarget, VmFacts,
+    ZfsFacts, ZoneFacts,
 };
 use seekwell_inspect::health::{
     Attribute, Health, LbaFormat, LoggedError, Measure, Outcome, SelfTest, Warning,
@@ -14,7 +14,7 @@ use seekwell_inspect::health::{
 use seekwell_inspect::log::{DeviceState, Incident, KernelEvent, MappedBy, Stamp};
 use seekwell_inspect::probe::{Answer, Power, Probe};
 use seekwell_inspect::watch::{Able, Event, EventKind, EventSource, HotPlug, HotPlugPort};
-use seekwell_inspect::{Channel, Evidence, Fact, Filesystem, Finding, Severity};
+use seekwell_inspect::{Channel, Evidence, Fact, Filesystem, Finding, FuseFacts, Severity};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Members of tar archives, as public traces come. A member is named as if its archive were a
 //! folder: `MSR-Cambridge.tar/hm_0.csv.gz`.
 
-use super::input::unpacked;
+use super::unpack::unpacked;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! An input file, decompressed on the way, and its lines without a copy.
 
 use super::archive;
+use super::unpack::unpacked;
 use crate::error::{At, TraceError};
 use memchr::memchr;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -19,8 +20,6 @@ const HEAD_LEN: usize = 16 << 10;
 /// No line of a trace is longer; what is longer is no text.
 const MAX_LINE: usize = 64 << 10;
 const CHUNK: usize = 256 << 10;
-/// A larger window than this would make a hostile file allocate gigabytes.
-const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
 /// How often a reader of a pipe looks whether it is to stop.
 const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
@@ -73,28 +72,6 @@ impl Read for Pipe {
             }
         }
     }
-}
-
-/// What a reader gives, decompressed if it begins like gzip or zstd.
-///
-/// # Errors
-/// Those of the first read.
-pub fn unpacked(mut reader: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
-    let mut magic = Vec::with_capacity(4);
-    reader.by_ref().take(4).read_to_end(&mut magic)?;
-    let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
-    let is_zstd = magic == [0x28, 0xb5, 0x2f, 0xfd];
-    let raw = io::Cursor::new(magic).chain(reader);
-    if is_gzip {
-        let buffered = io::BufReader::with_capacity(CHUNK, raw);
-        return Ok(Box::new(flate2::read::MultiGzDecoder::new(buffered)));
-    }
-    if is_zstd {
-        let mut decoder = zstd::Decoder::new(raw)?;
-        decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
-        return Ok(Box::new(decoder));
-    }
-    Ok(Box::new(raw))
 }
 
 /// A file being read from its start: plain, gzip or zstd, told apart by its first bytes.

@@ -36,6 +36,7 @@ mod testing;
 mod tests;
 pub mod text;
 mod time_unit;
+mod unpack;
 mod vscsi;
 
 pub use format::{Created, Detail, Format, Holds, Opened, Step};
