@@ -266,8 +266,8 @@ fn drive(layer: &Layer<'_>, seed: u64, change: &Change) -> Result<AnyPart, Descr
     })
 }
 
-/// The zones of the one drive of a machine, if it has any, and whether all of them are full when time
-/// begins.
+/// The zones of the one drive of a machine, if it has any, and whether all of them are full when
+/// time begins.
 pub(super) fn zones(root: &Node) -> Result<Option<(ZoneParams, bool)>, DescribeError> {
     let Some(layer) = Layer::of(root, "drive").filter(|it| it.node.get("zones").is_some()) else {
         return Ok(None);

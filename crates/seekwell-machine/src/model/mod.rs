@@ -105,8 +105,8 @@ impl Model {
         self.capacity
     }
 
-    /// The zones of its drive, if it has any, and whether all of them are full when time begins: the
-    /// others are empty. Such a drive only accepts writes at the write pointers of its zones.
+    /// The zones of its drive, if it has any, and whether all of them are full when time begins or
+    /// all are empty. Such a drive only accepts writes at the write pointers of its zones.
     pub const fn zones(&self) -> Option<(ZoneParams, bool)> {
         self.zones
     }

@@ -16,8 +16,8 @@
 //! Construction with SHARDS", FAST '15). What reads must know of a unit, whether it was written and
 //! how, is kept of each.
 //!
-//! Of a drive with zones only the states of units are kept: the host writes whole superblocks over, so
-//! nothing is ever moved.
+//! Of a drive with zones only the states of units are kept: the host writes whole superblocks over,
+//! so nothing is ever moved.
 //!
 //! Memory: 2 bits a unit and 4 bytes a sample: at most 61 and 61 MB for 1 TB.
 

@@ -165,8 +165,8 @@ pub fn on_machine(jobs: &[Job], has_zones: bool) -> Result<(), JobRunError> {
             ),
             (
                 job.zoned.is_some() && !has_zones,
-                "this machine's drive has no zones; leave zonemode=zbd out, or choose one that has: \
-                 seekwell machine list",
+                "this machine's drive has no zones; leave zonemode=zbd out, or choose one that \
+                 has: seekwell machine list",
             ),
             (
                 job.zoned.is_none() && has_zones && job.destroys(),

@@ -425,8 +425,8 @@ fn a_drive_with_sectors_of_4_kib_refuses_shorter_requests() {
 }
 
 /// Requests a second that K. Doekemeijer et al. measured ("Performance Characterization of NVMe
-/// Flash Devices with Zoned Namespaces (ZNS)", CLUSTER '23, raw results by fio through SPDK), and how
-/// far the model may be from them: 6 % for what it was fitted to.
+/// Flash Devices with Zoned Namespaces (ZNS)", CLUSTER '23, raw results by fio through SPDK), and
+/// how far the model may be from them: 6 % for what it was fitted to.
 #[test]
 fn the_modelled_zoned_drive_is_as_fast_as_the_measured_one() {
     const MEASURED: [(&str, f64, f64); 9] = [
