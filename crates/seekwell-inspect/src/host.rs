@@ -17,6 +17,7 @@ pub(crate) fn read(r: &mut Reader<'_>) -> Host {
         cpu_model: cpuinfo.as_deref().and_then(cpu_model),
         cpus: cpus(r, cpuinfo.as_deref()),
         allowed_cpus: allowed_cpus(r),
+        mitigations: mitigations(r),
         memory_bytes,
         memory_available_bytes,
         virtualization: virtualization(r, cpuinfo.as_deref()),
@@ -76,6 +77,31 @@ fn allowed_cpus(r: &Reader<'_>) -> Option<Fact<String>> {
     let online = cpu_list(&r.hint(Path::new(ONLINE))?)?;
     let is_bound = !online.is_subset(&cpu_list(list)?);
     is_bound.then(|| Fact::new(list.to_owned(), show(status)))
+}
+
+/// Vulnerabilities whose mitigations work at each entry into the kernel or exit from it
+/// (Documentation/admin-guide/hw-vuln of the kernel).
+const AT_EACH_ENTRY: [&str; 8] = [
+    "indirect_target_selection",
+    "mds",
+    "meltdown",
+    "mmio_stale_data",
+    "retbleed",
+    "spec_rstack_overflow",
+    "spectre_v2",
+    "tsx_async_abort",
+];
+
+/// `Mitigation: PTI` is one; `Not affected` and `Vulnerable` are none.
+fn mitigations(r: &Reader<'_>) -> Vec<Fact<String>> {
+    let folder = Path::new("/sys/devices/system/cpu/vulnerabilities");
+    let one = |name: &&str| {
+        let path = folder.join(name);
+        let state = r.hint(&path)?;
+        let how = state.strip_prefix("Mitigation: ")?.split([';', ',']).next()?.trim();
+        Some(Fact::new(format!("{name}: {how}"), show(&path)))
+    };
+    AT_EACH_ENTRY.iter().filter_map(one).collect()
 }
 
 fn memory(r: &mut Reader<'_>) -> (Option<Fact<u64>>, Option<Fact<u64>>) {
@@ -249,6 +275,19 @@ mod tests {
         };
         assert_eq!(allowed("0-3"), Some("0-3".into()));
         assert_eq!(allowed("0-127"), None, "those that are not there as well");
+    }
+
+    #[test]
+    fn mitigations_that_cost_at_each_entry_are_told_with_how() {
+        let at = "/sys/devices/system/cpu/vulnerabilities/";
+        let fake = Fake::new()
+            .file(format!("{at}meltdown"), "Mitigation: PTI\n")
+            .file(format!("{at}mds"), "Mitigation: Clear CPU buffers; SMT vulnerable\n")
+            .file(format!("{at}retbleed"), "Not affected\n")
+            .file(format!("{at}spectre_v2"), "Vulnerable\n")
+            .file(format!("{at}spectre_v1"), "Mitigation: usercopy barriers\n");
+        let told: Vec<_> = host(&fake).mitigations.into_iter().map(|m| m.value).collect();
+        assert_eq!(told, ["mds: Clear CPU buffers", "meltdown: PTI"]);
     }
 
     #[test]

@@ -80,6 +80,10 @@ pub struct Host {
     /// The CPUs this process may run on, as a list such as `0-3,8`; absent where it has them all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_cpus: Option<Fact<String>>,
+    /// Defences against processor vulnerabilities that cost time at each entry into the kernel:
+    /// `meltdown: PTI`. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mitigations: Vec<Fact<String>>,
     pub memory_bytes: Option<Fact<u64>>,
     /// Memory available for new work, in bytes.
     pub memory_available_bytes: Option<Fact<u64>>,

@@ -100,6 +100,8 @@ fn limit(input: &Observed<'_>) -> Option<Found> {
         proof.push(evidence(seen, "the null target"));
     }
     proof.extend(input.inspection.host.cpus.as_ref().map(|c| fact("CPUs", c)));
+    let mitigations = input.inspection.host.mitigations.iter();
+    proof.extend(mitigations.map(|m| fact("mitigation that each system call pays", m)));
     Some(
         Found::info("The highest rate is the processor's limit and not the disk's")
             .evidence(proof)
@@ -295,6 +297,16 @@ mod tests {
         let f = entered(7600.0).finding(ASLEEP);
         assert!(f.evidence[2].seen.starts_with("CPUs went 0.95 times a read into"), "{f:?}");
         entered(300.0).quiet(ASLEEP);
+    }
+
+    #[test]
+    fn mitigations_are_part_of_what_a_request_costs() {
+        let paid = |c: &mut Case| {
+            c.inspection.host.mitigations.extend(fact("meltdown: PTI".into(), "meltdown"));
+        };
+        let f = busy(Case::nvme(), 97.0).with(paid).finding(LIMIT);
+        let seen = f.evidence.last().map(|e| e.seen.as_str());
+        assert_eq!(seen, Some("mitigation that each system call pays: meltdown: PTI"));
     }
 
     #[test]

@@ -192,6 +192,7 @@ pub fn judged() -> Value {
     let vm = VmFacts { command_line: Some(fact(words("quiet"))), ..VmFacts::default() };
     (host.name, host.vm) = (Some(fact(words("db-7"))), vm);
     host.allowed_cpus = Some(fact(words("0-3")));
+    host.mitigations = vec![fact(words("meltdown: PTI"))];
     let filesystem = inspection.filesystem.as_mut().expect("a file system");
     filesystem.below = Some(Box::new(mounted()));
     host.power.governor = Some(fact(words("performance")));
