@@ -233,16 +233,19 @@ impl Layout {
             known.is_read |= job.access.kind.reads() || job.files.creation.overwrite;
             uses.push(Use { place, region });
         }
-        let whole = whole(&uses);
+        let (whole, block) = (whole(&uses), u64::from(job.min_block().max(1)));
         if let Some(rule) = job.random.precondition {
-            let block = u64::from(job.min_block().max(1));
             return Ok((uses, rule.physical_blocks(whole / block).saturating_mul(block)));
         }
         let amount = match job.files.file_bytes {
             Some(_) => job.extent.io_size.or(job.extent.size),
             None => job.extent.io_size,
         };
-        Ok((uses, amount.map_or(whole, |amount| amount.of(whole))))
+        // A pass over a file ends where no request fits any more.
+        let fit = |used: &Use| used.region.bytes / block * block;
+        let pass = || uses.iter().map(fit).fold(0, u64::saturating_add);
+        let bytes = amount.map_or_else(pass, |amount| amount.of(whole));
+        Ok((uses, bytes))
     }
 
     /// The files of a clone that plays a trace: each from its start to where the trace ends in it.
