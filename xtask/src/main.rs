@@ -78,6 +78,9 @@ enum Task {
     RecordPublished(published::Args),
     /// Boot real kernels on emulated hardware and see whether the program tells the truth of them.
     Lab(lab::Args),
+    /// Pass one connection of a guest on to a socket; QEMU runs this for the lab.
+    #[command(hide = true)]
+    LabRelay(lab::relay::Args),
     /// Run all tests, several programs at a time, and sum up the results; `make test` builds them.
     Test,
 }
@@ -101,6 +104,7 @@ fn main() -> ExitCode {
         Task::Storagemark(args) => storagemark::run(&args),
         Task::RecordPublished(args) => published::run(&args),
         Task::Lab(args) => lab::run(&args),
+        Task::LabRelay(args) => lab::relay::run(&args),
         Task::Test => test::run(),
     };
     match done {

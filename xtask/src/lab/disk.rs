@@ -1,5 +1,6 @@
 //! The disks of a scenario: the image behind each, and how it is plugged in, as QEMU's arguments.
 
+use super::relay;
 use crate::serve;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -265,10 +266,11 @@ impl Plugging {
 
     /// A network card, on which one address is the server's socket and nothing else answers.
     fn network(&mut self, name: &str, dir: &Path) {
-        let chardev = format!("socket,id={name},path={}", socket(dir, name).display());
-        let forward = format!("guestfwd=tcp:10.0.2.100:10809-chardev:{name}");
+        let this = std::env::current_exe().unwrap_or_else(|_| "xtask".into());
+        let relay = relay::command(&this, &socket(dir, name));
+        let forward = format!("guestfwd=tcp:10.0.2.100:10809-cmd:{relay}");
         let netdev = format!("user,id=net-{name},restrict=on,{forward}");
-        self.args.extend(["-chardev".to_owned(), chardev, "-netdev".to_owned(), netdev]);
+        self.args.extend(["-netdev".to_owned(), netdev]);
         self.device(format!("virtio-net-pci,netdev=net-{name},romfile="));
     }
 
@@ -377,7 +379,8 @@ mod tests {
     #[test]
     fn a_disk_for_the_guest_s_own_client_is_an_address_and_no_drive() {
         let args = line(Board::Q35, &["on = \"nbd\"\nmachine = \"sata-7200\""]);
-        assert!(args.contains("-chardev socket,id=disk0,path=/lab/disk0.nbd -netdev "), "{args}");
+        assert!(args.contains("guestfwd=tcp:10.0.2.100:10809-cmd:"), "{args}");
+        assert!(args.contains(" lab-relay /lab/disk0.nbd "), "{args}");
         assert!(!args.contains("-drive"), "{args}");
     }
 

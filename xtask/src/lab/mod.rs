@@ -10,6 +10,7 @@ mod machine;
 mod modules;
 mod parts;
 mod play;
+pub mod relay;
 mod scenario;
 
 use crate::Failure;
