@@ -63,16 +63,16 @@ pub struct Execution {
     pub host: HostActivity,
     /// What the drive counted as written, where it tells.
     pub wear: Option<Result<Wear, WentBack>>,
-    /// The share of the time in which demand exceeded a limit of a cloud volume, in percent, by the
-    /// names of [`Repeat::EXCEEDED`].
-    pub exceeded: BTreeMap<&'static str, f64>,
+    /// Shares of the time in percent, by the names of the repeat's values: in which demand exceeded
+    /// a limit of a cloud volume ([`Repeat::EXCEEDED`]), or a thin pool's metadata was busy.
+    pub shares: BTreeMap<&'static str, f64>,
 }
 
 impl Execution {
     /// A measurement without any other counts.
     pub fn of(measurement: Measurement) -> Self {
-        let (host, exceeded) = (HostActivity::default(), BTreeMap::new());
-        Self { measurement, device: None, host, wear: None, exceeded }
+        let (host, shares) = (HostActivity::default(), BTreeMap::new());
+        Self { measurement, device: None, host, wear: None, shares }
     }
 }
 
@@ -430,8 +430,8 @@ impl<'a> Driver<'a> {
         let stopped = m.stopped;
         let mut repeat = summarize(m, execution.device, workload.seed);
         repeat.values.extend(host::values(&execution.host));
-        let exceeded = execution.exceeded.iter();
-        repeat.values.extend(exceeded.map(|(name, percent)| ((*name).to_owned(), *percent)));
+        let shares = execution.shares.iter();
+        repeat.values.extend(shares.map(|(name, percent)| ((*name).to_owned(), *percent)));
         match execution.wear {
             Some(Ok(wear)) => repeat.values.extend(wear.values()),
             Some(Err(wrong)) => repeat.notes.push(wrong.to_string()),

@@ -75,10 +75,11 @@ impl<'r> Said<'r> {
 type Question = for<'r> fn(&'r Run<'r>, &Point<'_>) -> Option<Said<'r>>;
 
 /// The first that has an answer has the last word.
-const QUESTIONS: [Question; 15] = [
+const QUESTIONS: [Question; 16] = [
     known::processor,
     known::group_limit,
     known::volume_limit,
+    known::pool_metadata,
     known::compressed_memory,
     known::rate_that_fell,
     known::programmed_io,

@@ -145,6 +145,18 @@ fn a_volume_that_counts_its_time_above_a_limit_names_that_limit() {
 }
 
 #[test]
+fn a_thin_pool_whose_metadata_is_hardly_ever_idle_is_limited_by_it() {
+    let case = |percent: f64| {
+        let case = Case::disk(None).small(100, &[(32, 3000.0)]);
+        case.metric("pool_metadata_busy_percent", percent)
+    };
+    let limit = case(93.0).of("r32");
+    assert_eq!((limit.by, limit.confidence), (Station::Medium, Confidence::Likely));
+    assert_eq!(limit.name, "the thin pool's metadata device");
+    assert_ne!(case(40.0).of("r32").name, "the thin pool's metadata device");
+}
+
+#[test]
 fn a_busy_thread_a_cache_and_a_load_that_asks_for_less_are_no_fault_of_the_disk() {
     let case = Case::disk(Some(false)).small(100, &[(32, 5e5)]).metric("cpu_percent", 99.0);
     assert_eq!(case.of("r32").by, Station::Processor);

@@ -411,7 +411,7 @@ impl Executor for RealExecutor {
     fn execute(&mut self, workload: &Workload) -> Result<Execution, ExecuteError> {
         self.ready(workload)?;
         let counted = workload.destroys().then(|| self.counting.read()).flatten();
-        let above = self.counting.exceeded();
+        let times = self.counting.times();
         let began = Instant::now();
         self.worn = None;
         let real = !matches!(self.source, Source::Modelled(_));
@@ -422,8 +422,8 @@ impl Executor for RealExecutor {
         let executed = self.executed(measured, before, host.unwrap_or_default())?;
         let counted = counted.and_then(|before| Some(self.counting.read()?.since(before)));
         let wear = self.worn.take().or(counted).filter(|_| workload.destroys());
-        let exceeded = shares(&above, &self.counting.exceeded(), began.elapsed());
-        Ok(Execution { wear, exceeded, ..executed })
+        let shares = shares(&times, &self.counting.times(), began.elapsed());
+        Ok(Execution { wear, shares, ..executed })
     }
 
     /// On one model, which has one clock, one after the other.

@@ -1,14 +1,17 @@
-//! What a drive counts as written, asked of it before and after each run that writes.
+//! What devices below a target count: what a drive has written, asked of it before and after each
+//! run that writes; how long a cloud volume's limits were exceeded; how long the metadata of a thin
+//! pool was busy.
 //!
 //! The pages are asked for between runs and touch no medium. A drive that sleeps, or that this user
 //! may not ask, is asked once and then left alone.
 
 use seekwell_checkup::Wear;
 use seekwell_inspect::Pages;
+use seekwell_inspect::facts::MapperTarget;
 use seekwell_inspect::health::{exceeded, health};
 use seekwell_inspect::{Device, DeviceKind, Inspection};
 use seekwell_runs::Repeat;
-use seekwell_sys::{Live, View};
+use seekwell_sys::{DevId, DiskCounters, Live, View};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -19,6 +22,8 @@ const UNIT_BYTES: u64 = 512_000;
 #[derive(Debug, Default)]
 pub struct Counting {
     drive: Option<Device>,
+    /// The metadata device of a thin pool.
+    metadata: Option<DevId>,
 }
 
 impl Counting {
@@ -28,17 +33,24 @@ impl Counting {
             [disk] if disk.kind == DeviceKind::Disk && !disk.dev.is_empty() => Some(disk.clone()),
             _ => None,
         };
-        Self { drive }
+        Self { drive, metadata: inspection.device.as_ref().and_then(pool_metadata) }
     }
 
-    /// How long demand has exceeded each limit of a cloud volume so far, in µs, by the names of
-    /// [`Repeat::EXCEEDED`]; empty for any other drive.
-    pub fn exceeded(&self) -> BTreeMap<&'static str, i64> {
-        self.drive.as_ref().map_or_else(BTreeMap::new, |drive| {
+    /// Times counted so far, in µs, by the names of the values that give their share of a repeat:
+    /// how long demand has exceeded each limit of a cloud volume ([`Repeat::EXCEEDED`]), and how
+    /// long the metadata of a thin pool has been busy.
+    pub fn times(&self) -> BTreeMap<&'static str, i64> {
+        let mut times = self.drive.as_ref().map_or_else(BTreeMap::new, |drive| {
             let counted = exceeded(&Pages::new(Live::system()), drive);
             let named = |(measure, name, _)| Some((name, counted.get(&measure)?.value));
             Repeat::EXCEEDED.into_iter().filter_map(named).collect()
-        })
+        });
+        let metadata = self.metadata.and_then(|dev| DiskCounters::read(&Live::system(), dev).ok());
+        times.extend(metadata.and_then(|counted| {
+            let busy_us = counted.busy_ms.saturating_add(counted.flush_ms).saturating_mul(1000);
+            Some((Repeat::POOL_METADATA, i64::try_from(busy_us).ok()?))
+        }));
+        times
     }
 
     /// What the drive has counted so far.
@@ -49,6 +61,16 @@ impl Counting {
         }
         found
     }
+}
+
+/// The metadata device of the first thin pool from a device downwards.
+fn pool_metadata(device: &Device) -> Option<DevId> {
+    let targets = device.detail.mapper.iter().flat_map(|mapper| &mapper.targets);
+    let own = targets.filter_map(|target| match &target.value {
+        MapperTarget::ThinPool(pool) => pool.metadata_device.parse().ok(),
+        _ => None,
+    });
+    own.chain(device.below.iter().filter_map(pool_metadata)).next()
 }
 
 /// What a drive has counted so far, through a view.

@@ -306,6 +306,9 @@ impl Repeat {
     /// The value that says how often a processor went into an idle state that takes at least
     /// [`seekwell_sys::DEEP_IDLE_US`] to leave.
     pub const DEEP_IDLES: &str = "deep_idle_count";
+    /// The value that says for how much of the time the metadata device of a thin pool below the
+    /// target was busy, in percent.
+    pub const POOL_METADATA: &str = "pool_metadata_busy_percent";
     /// For each limit of a cloud volume: the volume's counter, the value that gives its share of
     /// this repeat's time in percent, and the limit in words.
     pub const EXCEEDED: [(Measure, &str, &str); 4] = [

@@ -15,7 +15,7 @@ struct Disk {
     /// What happens at the n-th execution, from 0, in place of the model.
     faults: BTreeMap<usize, Fault>,
     wear: Option<Result<Wear, WentBack>>,
-    exceeded: BTreeMap<&'static str, f64>,
+    shares: BTreeMap<&'static str, f64>,
 }
 
 #[derive(Clone)]
@@ -32,8 +32,8 @@ enum Fault {
 impl Disk {
     fn new(servers: u32, service: Nanos) -> Self {
         let (executed, faults, wear) = (vec![], BTreeMap::new(), None);
-        let exceeded = BTreeMap::new();
-        Self { clock: Nanos(5), servers, service, executed, faults, wear, exceeded }
+        let shares = BTreeMap::new();
+        Self { clock: Nanos(5), servers, service, executed, faults, wear, shares }
     }
 
     fn with(mut self, at: usize, fault: Fault) -> Self {
@@ -81,8 +81,8 @@ impl Executor for Disk {
             Some(Fault::RaisesStop(stop)) => stop.store(true, Ordering::Relaxed),
             None => {}
         }
-        let exceeded = self.exceeded.clone();
-        Ok(Execution { wear: self.wear, exceeded, ..Execution::of(measurement) })
+        let shares = self.shares.clone();
+        Ok(Execution { wear: self.wear, shares, ..Execution::of(measurement) })
     }
 
     fn now(&self) -> Nanos {
@@ -467,7 +467,7 @@ fn what_a_drive_counted_is_among_the_values_and_counters_that_went_back_are_a_no
     let plan = Plan::of(vec![spec], Nanos::ZERO);
     let stop = AtomicBool::new(false);
     let phase = |disk: &mut Disk| run(&plan, disk, &mut (), &stop).phases.remove(0);
-    disk.exceeded.insert("volume_iops_exceeded_percent", 80.0);
+    disk.shares.insert("volume_iops_exceeded_percent", 80.0);
     let told = phase(&mut disk);
     assert_eq!(told.median("volume_iops_exceeded_percent"), Some(80.0));
     assert_eq!(told.median("write_amplification"), Some(3.0));

@@ -387,9 +387,15 @@ pub(crate) mod cases {
 
     fn pool(data: u64, chunk_bytes: u64, mode: &str) -> T {
         let (data, metadata) = (usage(data), usage(100));
-        let mode = mode.to_owned();
-        let (zeroes_chunks, needs_check) = (true, false);
-        T::ThinPool(ThinPool { data, metadata, chunk_bytes, zeroes_chunks, mode, needs_check })
+        let (mode, zeroes_chunks) = (mode.to_owned(), true);
+        T::ThinPool(ThinPool {
+            data,
+            metadata,
+            chunk_bytes,
+            zeroes_chunks,
+            mode,
+            ..ThinPool::default()
+        })
     }
 
     fn cache(mode: &str, read_hits: u64, read_misses: u64) -> T {

@@ -105,6 +105,9 @@ pub struct CryptTarget {
 pub struct ThinPool {
     pub data: Usage,
     pub metadata: Usage,
+    /// `major:minor` of the device with the metadata.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub metadata_device: String,
     pub chunk_bytes: u64,
     /// New chunks are filled with zeroes before they are used.
     pub zeroes_chunks: bool,
@@ -328,6 +331,7 @@ impl<'t> Parameters<'t> {
         Some(ThinPool {
             data: status.usage(2, chunk_bytes)?,
             metadata: status.usage(1, METADATA_BLOCK)?,
+            metadata_device: self.text(0)?,
             chunk_bytes,
             zeroes_chunks: !features.contains(&"skip_block_zeroing"),
             mode: status.text(4)?,
@@ -399,6 +403,7 @@ mod tests {
         let MapperTarget::ThinPool(pool) = target(table, status) else { panic!("pool") };
         assert_eq!(pool.data, Usage { used_bytes: 990 * 65536, bytes: 1024 * 65536 });
         assert_eq!(pool.metadata, Usage { used_bytes: 120 * 4096, bytes: 1024 * 4096 });
+        assert_eq!(pool.metadata_device, "8:16");
         assert_eq!(
             (pool.chunk_bytes, pool.zeroes_chunks, pool.mode.as_str()),
             (65536, false, "rw")

@@ -125,6 +125,16 @@ pub fn volume_limit<'r>(_: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     Some(Said::shown(Station::Throttle).named(limit).seen(seen, &point.phase.name))
 }
 
+/// A thin pool whose metadata device is hardly ever idle: new chunks and flushes wait for it.
+pub fn pool_metadata<'r>(_: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
+    /// Of the time, in percent.
+    const MOST: f64 = 80.0;
+    let percent = point.phase.median(Repeat::POOL_METADATA).filter(|percent| *percent >= MOST)?;
+    let seen = format!("the metadata device of the thin pool was busy {percent:.0} % of the time");
+    let said = Said::likely(Station::Medium).named("the thin pool's metadata device");
+    Some(said.seen(seen, &point.phase.name))
+}
+
 /// A disk in compressed memory: the processor does all of its work.
 pub fn compressed_memory<'r>(run: &'r Run<'r>, _: &Point<'_>) -> Option<Said<'r>> {
     let device = run.document.inspection.device.as_ref()?;

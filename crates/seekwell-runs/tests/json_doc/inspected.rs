@@ -92,7 +92,7 @@ fn mapper() -> MapperFacts {
     let copies = Usage::default();
     let targets = [
         MapperTarget::Crypt(CryptTarget::default()),
-        MapperTarget::ThinPool(ThinPool::default()),
+        MapperTarget::ThinPool(ThinPool { metadata_device: words("253:1"), ..ThinPool::default() }),
         MapperTarget::Thin { mapped_bytes: 0 },
         MapperTarget::Snapshot(SnapshotTarget { copies, chunk_bytes: 4096 }),
         MapperTarget::SnapshotOrigin { snapshots: 1 },
