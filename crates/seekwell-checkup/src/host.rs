@@ -1,4 +1,4 @@
-//! What is kept, among a repeat's values, of what the machine did during it.
+//! What the machine did during a repeat, as values of that repeat.
 
 use seekwell_runs::Repeat;
 use seekwell_sys::{Background, HostActivity};
@@ -9,11 +9,11 @@ const OTHERS_TOLD: f64 = 0.05;
 /// Processors are reported as busy from this share on.
 const BUSY_TOLD: f64 = 0.8;
 
-/// The share of one processor from which background work is told. The CPU time says little of what
-/// was done to a disk: zeroing 140 MiB/s of inode tables took 0.15 % of one.
+/// The share of one processor from which background work is reported. CPU time says little about
+/// the load on a disk: zeroing 140 MiB/s of inode tables took 0.15 % of one processor.
 const fn background_told(of: Background) -> f64 {
     match of {
-        // It looks after memory all the time, and works for a disk only in earnest.
+        // It runs all the time; less than this is no load for a disk.
         Background::Reclaim => 0.01,
         _ => 1e-4,
     }

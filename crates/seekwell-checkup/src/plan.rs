@@ -109,6 +109,12 @@ pub enum PlanMedium {
     ModelledZones,
 }
 
+impl PlanMedium {
+    const fn is_modelled(self) -> bool {
+        matches!(self, Self::Modelled | Self::ModelledZones)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanInputs {
     pub medium: PlanMedium,
@@ -234,8 +240,7 @@ impl Plan {
             spec.workload.runtime_ns = runtime;
             spec.workload.ramp_ns = Nanos::from_millis(timing.ramp_ms);
         }
-        let timeless = matches!(inputs.medium, PlanMedium::Modelled | PlanMedium::ModelledZones);
-        let budget = (!timeless).then(|| level.measuring_budget());
+        let budget = (!inputs.medium.is_modelled()).then(|| level.measuring_budget());
         Self { phases, settle: Nanos::from_millis(timing.settle_ms), budget }
     }
 
@@ -369,7 +374,7 @@ fn refusal(spec: &PhaseSpec, inputs: &PlanInputs) -> Option<String> {
         let why = "zones are only written at their write pointers: seekwell bench --zonemode=zbd";
         return Some(why.into());
     }
-    if matches!(inputs.medium, PlanMedium::Modelled | PlanMedium::ModelledZones) && !w.direct {
+    if inputs.medium.is_modelled() && !w.direct {
         return Some("a modelled machine has no page cache".into());
     }
     if spec.group == Group::Block && block == KIB4 {

@@ -92,7 +92,7 @@ const AT_EACH_ENTRY: [&str; 8] = [
     "tsx_async_abort",
 ];
 
-/// `Mitigation: PTI` is one; `Not affected` and `Vulnerable` are none.
+/// Mitigations in effect; `Not affected` and `Vulnerable` mean that there is none.
 fn mitigations(r: &Reader<'_>) -> Vec<Fact<String>> {
     let folder = Path::new("/sys/devices/system/cpu/vulnerabilities");
     let one = |name: &&str| {

@@ -77,7 +77,7 @@ pub struct Host {
     pub kernel: Option<Fact<String>>,
     pub cpu_model: Option<Fact<String>>,
     pub cpus: Option<Fact<u64>>,
-    /// The CPUs this process may run on, as a list such as `0-3,8`; absent where it has them all.
+    /// The CPUs this process may run on, as a list such as `0-3,8`; absent if it may use all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_cpus: Option<Fact<String>>,
     /// Defences against processor vulnerabilities that cost time at each entry into the kernel:

@@ -51,21 +51,21 @@ pub struct Filesystem {
     /// Bytes a user without privileges can still write.
     pub available_bytes: Option<Fact<u64>>,
     pub inodes_available: Option<Fact<u64>>,
-    /// Of an overlay the file system of its upper layer, which takes all writes.
+    /// For an overlay: the file system of its upper layer, where all writes go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<Box<Filesystem>>,
-    /// Of one that a process serves.
+    /// For a FUSE file system: its limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuse: Option<FuseFacts>,
 }
 
-/// How much the kernel hands to the process at once.
+/// How many requests the kernel hands to the process at once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FuseFacts {
-    /// The most requests for which no program waits: read-ahead, write-back, asynchronous I/O.
+    /// The limit of background requests: read-ahead, write-back, asynchronous I/O.
     pub max_background: Option<Fact<u64>>,
-    /// So many of them count as congestion.
+    /// The number of background requests from which the connection counts as congested.
     pub congestion_threshold: Option<Fact<u64>>,
 }
 

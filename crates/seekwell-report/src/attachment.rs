@@ -201,7 +201,7 @@ fn mirror(state: &DrbdState) -> String {
         "" => String::new(),
         letter => format!(", protocol {}", clean(letter)),
     };
-    format!("{connection}{protocol}, disk {disk}, the peer's {peer}")
+    format!("{connection}{protocol}, disk {disk}, peer disk {peer}")
 }
 
 /// The state of a ZFS pool, and the cache in front of it.
@@ -293,7 +293,7 @@ mod tests {
             shown,
             [
                 "pool, zfs, ONLINE, ARC 1 GiB of at most 2 GiB, 75 % of 4 requests hit",
-                "network disk, StandAlone, disk UpToDate, the peer's DUnknown",
+                "network disk, StandAlone, disk UpToDate, peer disk DUnknown",
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! What the whole machine did during a stretch of time, from its counters before and after.
+//! What the whole machine did during an interval, from its counters before and after.
 
 use crate::View;
 use crate::background::Background;
@@ -17,7 +17,7 @@ pub struct HostCounters {
     background: BTreeMap<String, (Background, u64)>,
 }
 
-/// What the machine did between two moments; `None` is what it does not tell.
+/// What the machine did between two moments; `None` if the kernel does not report it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HostActivity {
     /// The share of all processors that other programs had, 0 to 1.
@@ -26,7 +26,7 @@ pub struct HostActivity {
     pub busy: Option<f64>,
     pub swapped: Option<Swapped>,
     /// How often a processor went into an idle state that takes at least [`DEEP_IDLE_US`] to leave;
-    /// `None` where there is no such state, as in most virtual machines.
+    /// `None` if there is no such state, as in most virtual machines.
     pub deep_idles: Option<u64>,
     /// The CPU time of each kind of background work, as a share of one processor. Work that ended
     /// meanwhile is not seen.

@@ -1,4 +1,4 @@
-//! Work that a system does on its disks of its own accord, known by the thread that does it.
+//! Background work on disks, identified by the kernel thread or program that does it.
 
 use crate::View;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub enum Background {
     /// A balance, a scrub or a defragmentation of btrfs: `btrfs` itself, or the kernel that resumes
     /// a balance (`btrfs-balance` in fs/btrfs/volumes.c).
     Btrfs,
-    /// btrfs frees what deleted subvolumes and snapshots held (fs/btrfs/disk-io.c).
+    /// btrfs frees the space of deleted subvolumes and snapshots (fs/btrfs/disk-io.c).
     BtrfsCleaner,
     /// bcache writes dirty data back or collects garbage (drivers/md/bcache).
     Bcache,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// More than any kernel is built for (`NR_CPUS` is at most 8192).
 const MOST: usize = 1 << 16;
 
-/// The numbers that a list such as `0-3,8` names; `None` of anything else.
+/// The numbers in a list such as `0-3,8`; `None` if it is not such a list.
 pub fn cpu_list(list: &str) -> Option<BTreeSet<u32>> {
     let mut all = BTreeSet::new();
     for part in list.split(',') {

@@ -60,6 +60,12 @@ pub enum TraceError {
         path.display()
     )]
     Unrecognised { path: PathBuf, known: String },
+    /// A format that is more than one file, or is not read from its start.
+    #[error(
+        "{}: a trace in the format {format} cannot be read from inside an archive; unpack it first",
+        path.display()
+    )]
+    Packed { path: PathBuf, format: &'static str },
     #[error(
         "{path} is an archive of several files; name one as if it were a folder: {path}/{first}\
          {others}",
@@ -120,7 +126,7 @@ pub enum TraceError {
 
 classify!(TraceError {
     Usage: Pipe, Malformed, Damaged, NoColumn, Known, TooManyFiles, OtherClock, Truncated,
-        Unrecognised, Archive, Inexpressible;
+        Unrecognised, Archive, Packed, Inexpressible;
     Refused: Output, NoThread;
     Interrupted: Interrupted;
     | Self::Io { source, .. } => Class::of_file(source),

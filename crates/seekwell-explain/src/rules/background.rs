@@ -1,4 +1,4 @@
-//! Work that the system did of its own accord while a run measured.
+//! Background work of the system during a run.
 
 use crate::words::evidence;
 use crate::{Check, Found, Observed, Rule, rule};
@@ -21,7 +21,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
 }];
 const AT_WORK: &str = "SW-BACK-001";
 
-/// What the system did, and how that is waited for or stopped.
+/// What the system did, and how to wait for it or stop it.
 const fn words(of: Background) -> (&'static str, &'static str) {
     match of {
         Background::InodeTables => (
@@ -33,20 +33,21 @@ const fn words(of: Background) -> (&'static str, &'static str) {
             "wait (cat /proc/mdstat), or lower dev.raid.speed_limit_max meanwhile",
         ),
         Background::Btrfs => (
-            "rearranged or checked a btrfs",
+            "balanced, scrubbed or defragmented a btrfs file system",
             "wait, or sudo btrfs balance pause and sudo btrfs scrub cancel on its mount point",
         ),
         Background::BtrfsCleaner => (
-            "freed deleted subvolumes of a btrfs",
+            "freed deleted subvolumes of a btrfs file system",
             "sudo btrfs subvolume sync on its mount point waits until they are gone",
         ),
         Background::Bcache => (
-            "wrote back or tidied up a bcache",
+            "wrote back or garbage-collected a bcache",
             "wait until bcache/dirty_data is 0, or echo 0 into bcache/writeback_running meanwhile",
         ),
-        Background::SegmentCleaning => {
-            ("cleaned segments of an F2FS", "wait, or remount with background_gc=off meanwhile")
-        }
+        Background::SegmentCleaning => (
+            "cleaned segments of an F2FS file system",
+            "wait, or remount with background_gc=off meanwhile",
+        ),
         Background::Reclaim => (
             "reclaimed memory",
             "free memory first; requests through the page cache cause it themselves, --direct=1 \
@@ -66,7 +67,7 @@ const fn words(of: Background) -> (&'static str, &'static str) {
     }
 }
 
-/// The rule that finds the same by the state of the disk.
+/// The rule that reports the same work from the state of the disk.
 const fn known_by(of: Background) -> Option<&'static str> {
     match of {
         Background::InodeTables => Some("SW-FS-013"),
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_facts_of_the_array_tell_already_is_not_told_twice() {
+    fn work_that_the_state_of_the_array_already_shows_is_not_reported_twice() {
         let case = Case::hdd().with(beside(Background::ArraySync, 3.0)).with_disk(|d| {
             let md = d.detail.md.get_or_insert_default();
             md.sync_action = fact("resync".into(), "md/sync_action");
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_that_knows_it_by_the_state_of_the_disk_is_there() {
+    fn the_rules_that_report_the_same_work_exist() {
         let known = Background::ALL.into_iter().filter_map(known_by);
         assert!(known.map(rule).all(|rule| rule.is_some()));
     }

@@ -10,7 +10,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "SW-BCACHE-001",
         about: "the device has no working cache",
         means: "bcache runs without its cache device, or with one that does not match.",
-        known: "bcache/state is no cache or inconsistent, or cache_mode is none.",
+        known: "bcache/state reads \"no cache\" or \"inconsistent\", or cache_mode is set to \
+                \"none\".",
         why: "Everything runs at the rate of the slow disk below. Data that was only in the cache \
               is missing.",
         fix: "attach the cache again: write its set's UUID to bcache/attach; cat bcache/state",

@@ -13,20 +13,20 @@ pub(super) const RULES: &[Rule] = &[
         known: "The mirror is connected with protocol C.",
         why: "Each write and flush takes at least a network round trip and the peer's own write: \
               commits measured here are those of both machines and of the network between them.",
-        fix: "nothing, where both copies must survive; protocol A or B waits less and may lose the \
+        fix: "nothing, if both copies must survive; protocol A or B waits less and may lose the \
               last writes when a machine fails",
         tune: None,
         check: Check::Drbd(synchronous),
     },
     Rule {
         id: "SW-DRBD-002",
-        about: "the mirror is not whole",
+        about: "the mirror is degraded",
         means: "The peer is not connected, or one of the two disks is not up to date.",
         known: "/proc/drbd: cs is not Connected, or ds is not UpToDate/UpToDate.",
         why: "One copy is left until the peer has caught up, and while it does, the \
               resynchronisation shares disks and network with everything else. Without a disk \
               here, reads come from the peer.",
-        fix: "drbdadm status; drbdadm connect where it stands alone, else wait for the \
+        fix: "drbdadm status; drbdadm connect if it is StandAlone, otherwise wait for the \
               resynchronisation",
         tune: None,
         check: Check::Drbd(apart),
@@ -53,7 +53,7 @@ fn apart(fact: &Fact<DrbdState>) -> Option<Found> {
     let (severity, title) = match (catches_up, state.disk.as_str()) {
         (true, _) => (Severity::Warning, "the mirror is resynchronising"),
         (false, "Diskless") => (Severity::Error, "it has no disk here: reads come from the peer"),
-        (false, _) => (Severity::Error, "one copy is left"),
+        (false, _) => (Severity::Error, "only one copy is left"),
     };
     let found = Found::new(severity, title);
     Some(

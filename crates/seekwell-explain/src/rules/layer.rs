@@ -1,4 +1,4 @@
-//! What lies between a file and the disk that keeps it, and how it fits together.
+//! Layers between a file and its disk: overlays, FUSE, external journals, XFS on arrays.
 
 use super::fs::each_ext4;
 use crate::look::{filesystems, text};
@@ -12,7 +12,7 @@ pub(super) const RULES: &[Rule] = &[
         about: "overlayfs ignores flushes",
         means: "fsync, sync and O_SYNC do nothing: the overlay is meant to be thrown away.",
         known: "An overlay is mounted with the option volatile.",
-        why: "Commits are as fast as memory, and a crash or power loss takes what was committed.",
+        why: "Commits are as fast as memory, and a crash or power loss loses committed data.",
         fix: "mount the overlay without volatile, or measure a directory outside of it",
         tune: None,
         check: Check::Facts(volatile),
@@ -23,9 +23,9 @@ pub(super) const RULES: &[Rule] = &[
         means: "The file system is FUSE: the kernel hands requests to a process and waits for its \
                 answer.",
         known: "The type of the target's file system is fuse, fuseblk or fuse.NAME.",
-        why: "Each request that memory does not answer costs two switches to another process, and \
-              is served at that process's pace: what is measured is the process as much as what \
-              it keeps its data on.",
+        why: "Each request that is not served from memory costs two context switches and waits \
+              for that process: the figures describe the process as much as the storage below \
+              it.",
         fix: "measure the directory or device in which the process keeps its data, and compare",
         tune: None,
         check: Check::Facts(served),
@@ -33,9 +33,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-LAYER-003",
         about: "part of the file system is on another disk",
-        means: "Its journal, or the data of its realtime files, is on a device of its own.",
-        known: "XFS is mounted with logdev= or rtdev=, or the journal thread of an ext4 goes by \
-                the name of another device.",
+        means: "Its journal, or its realtime data, is on a separate device.",
+        known: "XFS is mounted with logdev= or rtdev=, or the journal thread of an ext4 file \
+                system is named after another device.",
         why: "A commit waits for the journal's disk, and that disk's flush is what an fsync costs; \
               the findings on the disk below the file system do not apply to it.",
         fix: "inspect and measure that device too: seekwell inspect DEVICE",
@@ -45,14 +45,14 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-LAYER-004",
         about: "XFS does not know the stripes of its array",
-        means: "XFS places data by another stripe unit than that of the array with parity below, \
-                or by none.",
+        means: "XFS aligns data to a different stripe unit than that of the parity array below \
+                it, or to none.",
         known: "The mount's sunit, in sectors of 512 bytes, differs from minimum_io_size of the \
                 device, above a software RAID of level 4, 5 or 6.",
         why: "A write that does not fill stripes makes the array read old data or parity first. \
               mkfs.xfs asks the device; the two differ after the array was reshaped or the file \
               system was copied.",
-        fix: "mount with sunit= and swidth= of the array; new files are then placed by them",
+        fix: "mount with the array's sunit= and swidth=; new files are then aligned",
         tune: None,
         check: Check::Host(unaligned_to_stripes),
     },
@@ -76,8 +76,8 @@ fn served(input: &Observed<'_>) -> Vec<Found> {
         Some(
             Found::info(title)
                 .fact("file system", &fs.fstype)
-                .facts("requests in the background, at most", fuse.max_background.as_ref())
-                .facts("congested from", fuse.congestion_threshold.as_ref()),
+                .facts("limit of background requests", fuse.max_background.as_ref())
+                .facts("congestion threshold", fuse.congestion_threshold.as_ref()),
         )
     };
     input.inspection.filesystem.iter().filter_map(found).collect()

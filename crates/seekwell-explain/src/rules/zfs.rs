@@ -11,20 +11,20 @@ const ENOUGH_READS: u64 = 100_000;
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-ZFS-001",
-        about: "the pool is not whole",
+        about: "the pool is degraded or suspended",
         means: "A device of the pool is missing or failed, or the pool has stopped.",
         known: "/proc/spl/kstat/zfs/POOL/state is not ONLINE.",
-        why: "A degraded pool computes what it reads of the missing device and may not survive \
-              the next failure; in a suspended one every write hangs.",
+        why: "A degraded pool has to reconstruct the data of the missing device and may not \
+              survive the next failure; in a suspended one every write hangs.",
         fix: "sudo zpool status -x names the device and says what to do",
         tune: None,
         check: Check::Zfs(not_online),
     },
     Rule {
         id: "SW-ZFS-002",
-        about: "the ARC is limited, and too small",
+        about: "the ARC is limited to too little memory",
         means: "ZFS may use only a small part of memory as its cache, and reads miss it.",
-        known: "c_max is below a quarter of memory (OpenZFS takes half or more by itself), the \
+        known: "c_max is below a quarter of memory (OpenZFS defaults to half or more), the \
                 ARC has grown to nine tenths of it, and over a fifth of at least 100,000 reads of \
                 data missed.",
         why: "Each miss waits for a disk, and the page cache does not help: ZFS does not use it.",
@@ -36,7 +36,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-ZFS-003",
         about: "ZFS does not flush the disks' caches",
-        means: "The module was told to leave out cache flushes, for all pools.",
+        means: "The module is configured to skip cache flushes, for all pools.",
         known: "The module's parameter zfs_nocacheflush is 1.",
         why: "fsync returns before the data is safe: after a power loss the pool may not import. \
               It is safe only where every disk's cache survives a power loss.",

@@ -6,7 +6,7 @@ use crate::reader::{Need, Reader, clean, show};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The state of a mirror; what the kernel does not say is empty.
+/// The state of a mirror; fields that the kernel does not report are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DrbdState {
@@ -21,7 +21,7 @@ pub struct DrbdState {
     /// When a write is complete: `A` once it is on its way, `B` once the peer has it in memory, `C`
     /// once it is on the peer's disk.
     pub protocol: String,
-    /// What the two disks are known to differ in, in bytes.
+    /// How much is known to differ between the two disks, in bytes.
     pub out_of_sync_bytes: u64,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn read(r: &mut Reader<'_>, name: &str) -> Option<Fact<DrbdState>> {
     let table = r.view.text(path).map_err(|e| r.miss_error(what, &e, Need::Always)).ok()?;
     let state = DrbdState::of(&table, minor);
     if state.is_none() {
-        r.miss(what, show(path), "DRBD 9 does not tell it there: drbdadm status shows it");
+        r.miss(what, show(path), "DRBD 9 does not report it there; drbdadm status does");
     }
     Some(Fact::new(state?, show(path)))
 }

@@ -34,7 +34,7 @@ pub struct Ext4Facts {
     /// When the last of them was, RFC 3339.
     pub last_error_at: Option<Fact<String>>,
     pub last_error_function: Option<Fact<String>>,
-    /// The device that holds its journal, `sdb1`, where it is not its own.
+    /// The device of its journal (`sdb1`), if the journal is external.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub journal: Option<Fact<String>>,
     /// Absent where the kernel will not initialise inode tables (`noinit_itable`, mounted
@@ -97,8 +97,8 @@ fn block_groups(r: &Reader<'_>, device: &str) -> Option<Fact<BlockGroups>> {
 }
 
 /// The device of an external journal. Its thread is called `jbd2/DEVICE`, that of a journal inside
-/// the file system `jbd2/DEVICE-INODE` (`fs/jbd2/journal.c`); kernels before 5.17 cut the name, so
-/// the folder in `/proc/fs/jbd2` tells it.
+/// the file system `jbd2/DEVICE-INODE` (`fs/jbd2/journal.c`). Kernels before 5.17 truncate the
+/// name; the folders in `/proc/fs/jbd2` have it in full.
 fn journal(r: &Reader<'_>, device: &str, state: &Path) -> Option<Fact<String>> {
     let task = r.hint(&state.join("journal_task"))?;
     let comm = Path::new("/proc").join(task).join("comm");

@@ -164,7 +164,7 @@ pub struct VdoTarget {
     pub index: String,
     /// New data is compressed.
     pub compresses: bool,
-    /// The space on the device below; used is what holds data or is kept for the volume's own.
+    /// The space on the device below; what is used includes VDO's own metadata.
     pub physical: Usage,
 }
 

@@ -76,8 +76,8 @@ fn of_iscsi(r: &Reader<'_>, disk: &Device) -> Option<IpAddr> {
     r.hint(Path::new(&connection))?.parse().ok()
 }
 
-/// The interface of the best route to an address; `None` if there is none or it is this machine's
-/// own.
+/// The interface of the best route to an address; `None` if there is no route, or if the address
+/// belongs to this machine.
 fn route(r: &Reader<'_>, to: IpAddr) -> Option<String> {
     match to {
         IpAddr::V4(to) => {

@@ -1,4 +1,4 @@
-//! A ZFS pool, and what its module tells of the cache and the queues that all pools share.
+//! A ZFS pool, and the module's cache and queue settings, which all pools share.
 //!
 //! Sources, of OpenZFS: `module/os/linux/spl/spl-kstat.c` and `spa_stats.c` for the files below
 //! `/proc/spl/kstat`, `module/zfs/arc.c` for their counters, zfs(4) for the module's parameters.
@@ -14,38 +14,38 @@ use std::path::{Path, PathBuf};
 const KSTAT: &str = "/proc/spl/kstat/zfs";
 const MODULE: &str = "/sys/module/zfs";
 
-/// A pool, with what all pools of the machine share.
+/// A pool, and the settings that all pools of the machine share.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ZfsFacts {
-    /// Of the module: `2.2.2-1`.
+    /// The module's version: `2.2.2-1`.
     pub version: Option<Fact<String>>,
     /// `ONLINE`, `DEGRADED`, `FAULTED`, `SUSPENDED` …
     pub state: Option<Fact<String>>,
     /// The cache of all pools.
     pub arc: Option<Fact<ArcStats>>,
-    /// The limit of the cache that was asked for, in bytes; 0: the module's own.
+    /// The configured limit of the cache, in bytes; 0 is the module's default.
     pub arc_max_bytes: Option<Fact<u64>>,
-    /// `O_DIRECT` goes past the cache, where the dataset's property `direct` allows it. Absent
+    /// `O_DIRECT` bypasses the cache if the dataset's property `direct` allows it. Absent
     /// before OpenZFS 2.3, which ignored `O_DIRECT`.
     pub direct_io: Option<Fact<bool>>,
-    /// No cache of any disk is flushed.
+    /// ZFS does not flush the disks' write caches.
     pub flushes_off: Option<Fact<bool>>,
-    /// Nothing is read ahead.
+    /// Read-ahead is disabled.
     pub prefetch_off: Option<Fact<bool>>,
-    /// Seconds after which written data goes to the disks at the latest.
+    /// The longest time before written data goes to the disks, in seconds.
     pub txg_timeout_s: Option<Fact<u64>>,
-    /// Written data in memory beyond which writers wait, in bytes.
+    /// How much written data may be in memory before writers are blocked, in bytes.
     pub dirty_data_max_bytes: Option<Fact<u64>>,
-    /// The most requests of a kind that each disk of a pool is given at once.
+    /// The most requests of each kind that one disk of a pool has outstanding.
     pub sync_reads_max: Option<Fact<u64>>,
     pub sync_writes_max: Option<Fact<u64>>,
     pub async_reads_max: Option<Fact<u64>>,
     pub async_writes_max: Option<Fact<u64>>,
 }
 
-/// The adaptive replacement cache, in which ZFS keeps what other file systems leave to the page
-/// cache. Counts are since the module was loaded.
+/// The adaptive replacement cache, which ZFS uses instead of the page cache. Counts start when the
+/// module is loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArcStats {
     pub bytes: u64,
@@ -53,7 +53,7 @@ pub struct ArcStats {
     pub max_bytes: u64,
     pub hits: u64,
     pub misses: u64,
-    /// Of these, data that a program asked for: no metadata, nothing read ahead.
+    /// The part of these that is data a program asked for, without metadata and read-ahead.
     pub demand_data_hits: u64,
     pub demand_data_misses: u64,
 }
@@ -113,9 +113,9 @@ fn arc_stats(r: &mut Reader<'_>, path: &Path) -> Option<Fact<ArcStats>> {
     Some(Fact::new(stats?, show(path)))
 }
 
-/// The folders of the block devices that carry the label of this pool, as udev found it when they
-/// appeared. A whole disk does not count where one of its partitions does: two of the four copies
-/// of a label stand at the end, where the disk and its last partition may both end.
+/// The folders of the block devices with this pool's label, according to udev. A whole disk is left
+/// out if one of its partitions has the label: two of the four copies are at the end of a device,
+/// and a disk may end where its last partition does.
 pub(crate) fn pool_members(r: &Reader<'_>, pool: &str) -> Vec<PathBuf> {
     let carries = |dir: &PathBuf| {
         let dev: Option<DevId> = r.hint(&dir.join("dev")).and_then(|dev| dev.parse().ok());

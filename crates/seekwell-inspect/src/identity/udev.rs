@@ -6,14 +6,14 @@ use crate::reader::{Reader, clean, show};
 use seekwell_sys::DevId;
 use std::path::PathBuf;
 
-/// What the database has on a block device.
+/// The database's entry for a block device.
 pub(crate) struct Properties {
     text: String,
     from: String,
 }
 
 impl Properties {
-    /// `None` where there is no entry: no udev runs, or it does not know the device.
+    /// `None` if there is no entry: udev does not run, or does not know the device.
     pub fn of(r: &Reader<'_>, dev: DevId) -> Option<Self> {
         let path = PathBuf::from(format!("/run/udev/data/b{dev}"));
         Some(Self { text: r.view.text(&path).ok()?, from: show(&path) })
@@ -29,7 +29,7 @@ impl Properties {
         Some(Fact::new(value?, self.from.clone()))
     }
 
-    /// A property in which udev escaped the bytes that it does not like.
+    /// A property with udev's escapes decoded.
     pub fn unescaped(&self, name: &str) -> Option<Fact<String>> {
         let escaped = self.get(name)?;
         let value = clean(&unescape(&escaped.value));

@@ -14,7 +14,7 @@ use crate::limits::OutOfRange;
 use crate::link::{OnPcie, OnScsi, PcieParams, SataLink, SataParams, ScsiParams};
 use crate::part::Part;
 use crate::shingled::Shingled;
-use crate::ssd::{Fill, Ssd, SsdParams, ZoneParams};
+use crate::ssd::{Fill, Ssd, SsdParams, ZoneLayout};
 use crate::ssd_cache::{ReadCache, ReadCacheParams, Swapcache, SwapcacheParams};
 use crate::throttle::{Throttle, ThrottleParams};
 use seekwell_sys::nearest;
@@ -266,9 +266,8 @@ fn drive(layer: &Layer<'_>, seed: u64, change: &Change) -> Result<AnyPart, Descr
     })
 }
 
-/// The zones of the one drive of a machine, if it has any, and whether all of them are full when
-/// time begins.
-pub(super) fn zones(root: &Node) -> Result<Option<(ZoneParams, bool)>, DescribeError> {
+/// The zones of the one drive of a machine, if it has any.
+pub(super) fn zones(root: &Node) -> Result<Option<ZoneLayout>, DescribeError> {
     let Some(layer) = Layer::of(root, "drive").filter(|it| it.node.get("zones").is_some()) else {
         return Ok(None);
     };
@@ -279,7 +278,8 @@ pub(super) fn zones(root: &Node) -> Result<Option<(ZoneParams, bool)>, DescribeE
         let why = format!("zones cannot be written through [{above}]; leave one of the two out");
         return Err(layer.wrong("zones", Problem::Illegal { why }));
     }
-    Ok(params.zones.map(|zones| (zones, params.fill == Fill::Sequential)))
+    let full = params.fill == Fill::Sequential;
+    Ok(params.zones.map(|params| ZoneLayout { params, full }))
 }
 
 /// A hard drive. What is described is what each of its actuators has.

@@ -35,7 +35,7 @@ pub use speedup::{Speedup, Station};
 use crate::Machine;
 use crate::describe::{DescribeError, Description, Parameter, Parts, Value};
 use crate::part::Part;
-use crate::ssd::{WritePointers, ZoneParams};
+use crate::ssd::{WritePointers, ZoneLayout};
 use seekwell_io::dispatch::TagPolicy;
 use speedup::Change;
 
@@ -51,7 +51,7 @@ pub struct Model {
     fit: Option<Misfit>,
     title: String,
     capacity: u64,
-    zones: Option<(ZoneParams, bool)>,
+    zones: Option<ZoneLayout>,
     /// What is faster in it than the description says.
     speedup: Option<Speedup>,
 }
@@ -105,9 +105,9 @@ impl Model {
         self.capacity
     }
 
-    /// The zones of its drive, if it has any, and whether all of them are full when time begins or
-    /// all are empty. Such a drive only accepts writes at the write pointers of its zones.
-    pub const fn zones(&self) -> Option<(ZoneParams, bool)> {
+    /// The zones of its drive, if it has any. Such a drive only accepts writes at the write
+    /// pointers of its zones.
+    pub const fn zones(&self) -> Option<ZoneLayout> {
         self.zones
     }
 
@@ -154,8 +154,7 @@ impl Model {
     /// # Panics
     /// Never, as [`Model::part`].
     pub fn build(&self, seed: u64) -> Machine<AnyPart> {
-        let pointers =
-            self.zones.map(|(zones, full)| WritePointers::new(zones, full, self.capacity));
+        let pointers = self.zones.map(|layout| WritePointers::new(layout, self.capacity));
         let machine =
             Machine::new(self.part(seed)).with_sectors(self.sector_bytes()).with_zones(pointers);
         let is_nvme = self.description.root().get("pcie").is_some();

@@ -37,7 +37,7 @@ mod zones;
 
 pub use ftl::LogCounts;
 pub use params::{Collection, Fill, FirmwareParams, MovesAtOnce, SlcParams, SsdParams, WritePause};
-pub use zones::{WritePointers, ZoneParams};
+pub use zones::{WritePointers, ZoneLayout, ZoneParams};
 
 use crate::limits::OutOfRange;
 use crate::part::{Command, Done, Part, Usage, Written};

@@ -60,9 +60,28 @@ impl ZoneParams {
     }
 }
 
-/// How far each zone is written: what a drive knows to refuse writes elsewhere.
+/// The zones of a drive when time begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ZoneLayout {
+    /// How the drive is divided.
+    pub params: ZoneParams,
+    /// Whether all zones are full; otherwise all are empty.
+    pub full: bool,
+}
+
+impl ZoneLayout {
+    /// Where each zone of a drive of `drive_bytes` begins, and its write pointer.
+    pub fn zones(self, drive_bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+        let ZoneParams { zone_bytes, capacity_bytes, .. } = self.params;
+        let written = if self.full { capacity_bytes } else { 0 };
+        let starts = (0..drive_bytes / zone_bytes).map(move |zone| zone * zone_bytes);
+        starts.map(move |start| (start, start + written))
+    }
+}
+
+/// The write pointers of a drive, by which it refuses writes elsewhere.
 ///
-/// It is not told of resets. A write to the start of a zone can only follow one.
+/// Resets do not reach it: a write to the start of a zone implies that the host has reset it.
 #[derive(Debug, Clone)]
 pub struct WritePointers {
     zones: ZoneParams,
@@ -71,11 +90,10 @@ pub struct WritePointers {
 }
 
 impl WritePointers {
-    /// Those of a drive of `drive_bytes` whose zones are all full, or all empty.
-    pub fn new(zones: ZoneParams, full: bool, drive_bytes: u64) -> Self {
-        let written = if full { zones.capacity_bytes } else { 0 };
-        let starts = (0..drive_bytes / zones.zone_bytes).map(|zone| zone * zones.zone_bytes);
-        Self { zones, at: starts.map(|start| start + written).collect() }
+    /// Those of a drive of `drive_bytes`.
+    pub fn new(layout: ZoneLayout, drive_bytes: u64) -> Self {
+        let at = layout.zones(drive_bytes).map(|(_, pointer)| pointer).collect();
+        Self { zones: layout.params, at }
     }
 
     /// Whether the drive accepts a write; then it moves the pointer.
@@ -113,7 +131,7 @@ mod tests {
 
     #[test]
     fn writes_are_accepted_at_write_pointers_and_after_a_reset() {
-        let mut empty = WritePointers::new(ZONES, false, 8 * MIB);
+        let mut empty = WritePointers::new(ZoneLayout { params: ZONES, full: false }, 8 * MIB);
         let mib = MIB as u32;
         assert!(empty.write(4 * MIB, mib) && empty.write(5 * MIB, mib));
         assert!(!empty.write(5 * MIB, mib), "behind the pointer");
@@ -122,7 +140,7 @@ mod tests {
         assert!(empty.write(4 * MIB, 3 * mib), "it was reset");
         assert!(!empty.write(0, 4 * mib), "more than its capacity");
         assert!(!empty.write(8 * MIB, mib), "no zone");
-        let mut full = WritePointers::new(ZONES, true, 8 * MIB);
+        let mut full = WritePointers::new(ZoneLayout { params: ZONES, full: true }, 8 * MIB);
         assert!(!full.write(3 * MIB, mib) && full.write(0, mib));
     }
 

@@ -38,7 +38,8 @@ pub fn follow(
                     let is_here = |m: &&Member| m.uses.iter().any(|u| u.place == used.place);
                     let here = layout.members.iter().filter(is_here);
                     let followed = here.filter_map(|member| jobs[member.job].zoned);
-                    let most = most_open(followed, medium.device, view);
+                    let limit = medium.device.and_then(|device| limit_of(device, view));
+                    let most = most_open(followed, limit);
                     ask(medium, most, path).map_err(|fault| fault.of(job))?
                 }
             };
@@ -49,7 +50,7 @@ pub fn follow(
     Ok(())
 }
 
-/// A modelled drive, where changing a zone is nothing but time.
+/// A modelled drive, in which changing a zone only takes time.
 #[derive(Debug)]
 struct Timed(ZoneParams);
 
@@ -69,15 +70,12 @@ impl ChangeZones for Timed {
 /// If none of its zones fits a job, or there is more than one file.
 pub fn check_modelled(model: &Model, jobs: &[Job], layout: &Layout) -> Result<(), JobRunError> {
     let Some(shared) = modelled(model, jobs, layout) else { return Ok(()) };
+    if layout.places.len() > 1 {
+        let why = "the zones of a modelled machine are one file; give all jobs the same filename";
+        return Err(Fault::NotHere(why).of(&jobs[0]));
+    }
     for member in &layout.members {
         let job = &jobs[member.job];
-        if layout.places.len() > 1 {
-            return Err(Fault::NotHere(
-                "the zones of a modelled machine are one file; give all \
-                                       jobs the same filename",
-            )
-            .of(job));
-        }
         let Some(zoned) = job.zoned else { continue };
         for used in &member.uses {
             let path = || layout.places[used.place].path.clone();
@@ -89,22 +87,20 @@ pub fn check_modelled(model: &Model, jobs: &[Job], layout: &Layout) -> Result<()
 
 /// The zones of a modelled machine that was just built, if jobs follow them.
 pub fn modelled(model: &Model, jobs: &[Job], layout: &Layout) -> Option<Arc<SharedZones>> {
-    let (params, full) = model.zones()?;
+    let found = model.zones()?;
     let followed = layout.members.iter().filter_map(|member| jobs[member.job].zoned);
-    let limit = params.most_open.filter(|_| !followed.clone().any(|zoned| zoned.past_limits));
-    let most = followed.clone().filter_map(|zoned| zoned.most_open).chain(limit).min();
     followed.clone().next()?;
-    let zone = |start: u64| Zone {
+    let most = most_open(followed, found.params.most_open);
+    let zone = |(start, write_pointer)| Zone {
         start,
-        len: params.zone_bytes,
-        capacity: params.capacity_bytes,
-        write_pointer: start + if full { params.capacity_bytes } else { 0 },
+        len: found.params.zone_bytes,
+        capacity: found.params.capacity_bytes,
+        write_pointer,
         kind: ZoneKind::SequentialRequired,
-        condition: if full { ZoneCondition::Full } else { ZoneCondition::Empty },
+        condition: if found.full { ZoneCondition::Full } else { ZoneCondition::Empty },
     };
-    let count = model.capacity() / params.zone_bytes;
-    let zones = (0..count).map(|number| zone(number * params.zone_bytes)).collect();
-    Some(Arc::new(SharedZones::new(Zones::new(zones, most), Arc::new(Timed(params)))))
+    let zones = Zones::new(found.zones(model.capacity()).map(zone).collect(), most);
+    Some(Arc::new(SharedZones::new(zones, Arc::new(Timed(found.params)))))
 }
 
 /// The zones of an open device.
@@ -122,21 +118,18 @@ fn ask(
     Ok(Arc::new(SharedZones::new(Zones::new(zones, most_open), device)))
 }
 
-/// The most zones that may be open at once, by the jobs and by the device.
-fn most_open(
-    followed: impl Iterator<Item = Zoned> + Clone,
-    device: Option<DevId>,
-    view: &dyn View,
-) -> Option<u32> {
-    let asked = followed.clone().filter_map(|zoned| zoned.most_open).min();
-    let past = followed.clone().any(|zoned| zoned.past_limits);
+/// The most zones that may be open at once: what the jobs ask for and the device allows.
+fn most_open(followed: impl Iterator<Item = Zoned> + Clone, limit: Option<u32>) -> Option<u32> {
+    let limit = limit.filter(|_| !followed.clone().any(|zoned| zoned.past_limits));
+    followed.filter_map(|zoned| zoned.most_open).chain(limit).min()
+}
+
+/// How many zones of a device may be open at once, by its queue.
+fn limit_of(device: DevId, view: &dyn View) -> Option<u32> {
     let limits = ["queue/max_open_zones", "queue/max_active_zones"];
-    let known = device
-        .filter(|_| !past)
-        .into_iter()
-        .flat_map(|device| limits.map(|name| view.number(&device.sysfs().join(name)).unwrap_or(0)));
-    let known = known.filter(|most| *most > 0).map(|most| u32::try_from(most).unwrap_or(u32::MAX));
-    known.chain(asked).min()
+    let known = limits.into_iter().filter_map(|name| view.number(&device.sysfs().join(name)).ok());
+    let least = known.filter(|most| *most > 0).min()?;
+    Some(u32::try_from(least).unwrap_or(u32::MAX))
 }
 
 /// Checks that a job has a whole zone, of the expected size, that its requests fit into.

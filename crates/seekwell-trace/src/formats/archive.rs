@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use tar::{Archive, Entries};
 
-/// Where the magic of a header lies, and what it begins with (POSIX.1-1988; GNU's too).
+/// The offset of a header's magic and its first bytes, in POSIX.1-1988 and GNU archives alike.
 const MAGIC: (usize, &[u8]) = (257, b"ustar");
 /// How many members [`names`] gives.
 const NAMES: usize = 5;
@@ -81,7 +81,7 @@ pub fn names(archive: impl Read) -> io::Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::Input;
+    use crate::formats::{self, Input, Reading};
     use std::io::Write;
     use std::path::PathBuf;
     use std::sync::Arc;
@@ -92,7 +92,9 @@ mod tests {
         gzip.write_all(b"packed").expect("packs");
         let gzip = gzip.finish().expect("packs");
         let mut made = tar::Builder::new(Vec::new());
-        for (name, data) in [("in/plain.csv", &b"plain"[..]), ("in/packed.csv.gz", &gzip)] {
+        let files =
+            [("in/plain.csv", &b"plain"[..]), ("in/packed.csv.gz", &gzip), ("in/x", b"PAR1 PAR1")];
+        for (name, data) in files {
             let mut header = tar::Header::new_gnu();
             header.set_size(data.len() as u64);
             header.set_mode(0o644);
@@ -139,9 +141,31 @@ mod tests {
         for name in ["a.tar", "a.tar.zst"] {
             let input = Input::open(&archive(dir.path(), name), &Arc::default()).expect("opens");
             assert!(looks_like(input.head()));
-            assert_eq!(names(input).expect("reads"), ["in/plain.csv", "in/packed.csv.gz"]);
+            assert_eq!(names(input).expect("reads"), ["in/plain.csv", "in/packed.csv.gz", "in/x"]);
         }
         assert!(!looks_like(b"128166372003061629,hm,0,Read") && !looks_like(&[0; 1024]));
+    }
+
+    #[test]
+    fn formats_that_need_a_whole_file_are_refused_by_name() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let member = archive(dir.path(), "a.tar").join("in/x");
+        let opened = formats::open(&member, &Reading::default(), &Arc::default());
+        let error = opened.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains("cannot be read from inside an archive"), "{error}");
+    }
+
+    #[test]
+    fn a_torn_archive_is_an_error() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let whole = archive(dir.path(), "a.tar");
+        let bytes = std::fs::read(&whole).expect("reads");
+        let torn = dir.path().join("torn.tar");
+        std::fs::write(&torn, &bytes[..700]).expect("written");
+        assert!(read(&torn.join("in/packed.csv.gz")).is_err());
+        let wrong = [&bytes[..150], &[b'9'; 8][..], &bytes[158..]].concat();
+        std::fs::write(&torn, wrong).expect("written");
+        assert!(read(&torn.join("in/plain.csv")).is_err(), "its checksum does not fit");
     }
 
     #[test]

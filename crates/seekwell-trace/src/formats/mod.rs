@@ -123,11 +123,21 @@ pub fn open(path: &Path, how: &Reading, control: &Arc<Control>) -> Opened {
     if let Some(shipped) = Shipped::at(&path) {
         return shipped.open();
     }
+    let unpacked = |format: &'static Format| match (format.reader, archive::split(&path)) {
+        (Reader::File(_), Some(_)) => {
+            Err(TraceError::Packed { path: path.clone(), format: format.name })
+        }
+        _ => Ok(format),
+    };
+    let format = format.map(unpacked).transpose()?;
     let (format, source) = match format {
         Some(format @ Format { reader: Reader::File(open), .. }) => (format, open(&path)?),
         _ => {
             let input = Input::open(&path, control)?;
-            let detected = format.or_else(|| detect(input.head(), &path));
+            let detected = match format {
+                Some(format) => Some(format),
+                None => detect(input.head(), &path).map(unpacked).transpose()?,
+            };
             match (&how.columns, detected.map(|format| (format, format.reader))) {
                 (Some(mapping), Some((format, Reader::File(_)))) => {
                     if store::contents(&path)?.is_some() {

@@ -13,9 +13,9 @@ use std::time::Instant;
 /// How long a change of a zone takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
-    /// It took so long and is done.
+    /// It is done, and took this long.
     Took(Nanos),
-    /// It will be done after so long, on the clock of the run.
+    /// It will be done after this long, on the clock of the run.
     WillTake(Nanos),
 }
 
