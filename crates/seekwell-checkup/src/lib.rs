@@ -18,4 +18,6 @@ pub use driver::{
     ExecuteError, Execution, Executor, Load, Observer, Progress, Results, Wear, WentBack, run,
 };
 pub use plan::{Group, Level, PhaseSpec, Plan, PlanInputs, PlanMedium, Rise, Rounds};
-pub use summary::{SHORTEST_RATE, detail, is_only_short, latency, metrics, summarize, too_short};
+pub use summary::{
+    SHORTEST_RATE, detail, is_only_short, latency, metrics, numbers, summarize, too_short,
+};

@@ -150,7 +150,8 @@ pub fn is_only_short(repeat: &Repeat) -> bool {
     matches!(repeat.invalid, Some(Invalid::TooShort(_)))
 }
 
-fn numbers(r: &Repeat) -> Vec<(String, f64)> {
+/// The metrics of one repeat; see [`metrics`].
+pub fn numbers(r: &Repeat) -> Vec<(String, f64)> {
     let mut out = Vec::with_capacity(32);
     for (op, s) in &r.ops {
         out.push((format!("{op}.requests_per_s"), s.requests_per_s));

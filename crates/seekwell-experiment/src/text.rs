@@ -4,7 +4,7 @@ use crate::conclude::values;
 use crate::conclusion::{Checked, Conclusion};
 use crate::design::Shape;
 use crate::document::{Document, Status};
-use seekwell_io::units::{bytes_per_s, requests_per_s, three_digits, time};
+use seekwell_io::units::amount;
 use seekwell_stats::{Arm, Interval, percent, signed};
 use std::fmt::Write;
 
@@ -164,19 +164,6 @@ fn table(out: &mut String, document: &Document, width: usize) {
     if let (Some(a), Some(b)) = (median(Arm::A), median(Arm::B)) {
         let unit = |x: f64| amount(&document.design.metric, x);
         let _ = writeln!(out, "  middle run of A {}, of B {}", unit(a), unit(b));
-    }
-}
-
-/// A value of a metric with its unit.
-fn amount(metric: &str, value: f64) -> String {
-    if metric.contains("_ns") {
-        return time(value);
-    }
-    match metric.rsplit('.').next() {
-        Some("requests_per_s") => requests_per_s(value),
-        Some("rate_bytes_per_s") => bytes_per_s(value),
-        Some("cpu_percent") => format!("{} %", three_digits(value)),
-        _ => three_digits(value),
     }
 }
 

@@ -53,7 +53,7 @@ pub struct Point<'a> {
 
 impl<'a> Point<'a> {
     pub fn of(phase: &'a Phase) -> Option<Self> {
-        let workload = phase.workload.drawn()?;
+        let workload = phase.workload.plain()?;
         let Pace::Closed { depth } = workload.pace else { return None };
         if !is_honest(phase, workload) || !workload.discards.is_none() {
             return None;
@@ -92,7 +92,9 @@ impl<'a> Point<'a> {
 }
 
 fn is_honest(phase: &Phase, workload: &Workload) -> bool {
-    workload.direct && phase.median("device_share").is_none_or(|share| share >= HONEST_SHARE)
+    // What is flushed after each write waits for the device all the same.
+    let reaches = workload.direct || workload.read_percent == 0 && workload.flush_every == 1;
+    reaches && phase.median("device_share").is_none_or(|share| share >= HONEST_SHARE)
 }
 
 /// Requests and bytes a second of reads and writes, where there are any; one follows from the other
@@ -103,7 +105,7 @@ pub fn rates(phase: &Phase) -> Option<(f64, f64)> {
         let sum: f64 = ["read", "write"].iter().filter_map(of).sum();
         (sum.is_finite() && sum > 0.0).then_some(sum)
     };
-    let size = || size(phase.workload.drawn()?);
+    let size = || size(phase.workload.plain()?);
     match (sum("requests_per_s"), sum("rate_bytes_per_s")) {
         (Some(requests), Some(bytes)) => Some((requests, bytes)),
         (Some(requests), None) => Some((requests, requests * size()?)),

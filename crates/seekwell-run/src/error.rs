@@ -2,6 +2,7 @@
 
 use crate::bench::LimitError;
 use crate::checkup::SeveralError;
+use crate::demand::DemandError;
 use crate::jobs::JobRunError;
 use crate::replay::ReplayError;
 use seekwell_access::{AccessError, Refusal};
@@ -103,6 +104,8 @@ pub enum RunError {
     NotBeside,
     #[error(transparent)]
     Jobs(Box<JobRunError>),
+    #[error(transparent)]
+    Demand(#[from] DemandError),
     /// A drive that does not count what it writes to its medium, or may not be asked.
     #[error(
         "the drive under {} does not tell what it writes to its flash: needed is a modelled SSD, \
@@ -118,7 +121,7 @@ pub enum RunError {
 
 classify!(RunError {
     Usage: Describe, NoMachine, NoParameters, LargerThanMachine, PartOfSector, NothingToRead,
-        NothingToDestroy, NotBeside, Arm, Sweep;
+        NothingToDestroy, NotBeside, Arm, Sweep, Demand;
     Refused: Refusal, RingRefused, WouldWrite, WearNotTold, OnlyInOrder;
     Invalid: NotMeasured;
     | Self::Inspect(error) => error.class(),

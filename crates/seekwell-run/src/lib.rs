@@ -8,6 +8,7 @@
 
 pub mod bench;
 pub mod checkup;
+pub mod demand;
 mod described;
 mod error;
 mod executor;

@@ -7,6 +7,7 @@
 //! the bundles.
 
 mod bundle;
+mod demand;
 mod document;
 mod entry;
 mod error;
@@ -25,6 +26,7 @@ pub mod together;
 mod work;
 
 pub use bundle::{Writer, is_being_written};
+pub use demand::{Bound, Demand, DemandVerdict, Side};
 pub use document::{
     Detail, DeviceCount, Engine, OpSummary, Phase, Repeat, RepeatDetail, RunDocument, RunKind,
     Spread, Status, Tool,

@@ -1,5 +1,6 @@
 //! What a bench asked beyond the numbers of its workloads, and what it found.
 
+use crate::demand::Demand;
 use crate::together::{Ratio, Together};
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,8 @@ pub enum Study {
     Sustained(Sustained),
     /// What the drive writes to its medium.
     Amplification(Amplification),
+    /// Whether the target does what a program demands of it.
+    Demand(Box<Demand>),
 }
 
 /// One workload alone and beside others.

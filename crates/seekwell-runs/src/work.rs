@@ -27,6 +27,14 @@ impl Work {
         }
     }
 
+    /// What its requests are: drawn, or those of a job that is a plain workload.
+    pub fn plain(&self) -> Option<&Workload> {
+        match self {
+            Self::Job(job) => job.plain.as_ref(),
+            _ => self.drawn(),
+        }
+    }
+
     /// The same, to be changed.
     pub const fn drawn_mut(&mut self) -> Option<&mut Workload> {
         match self {
@@ -171,6 +179,9 @@ pub struct JobWork {
     pub engine: String,
     /// The phase reads back and checks what the jobs' own phase wrote.
     pub reads_back: bool,
+    /// The plain workload that the one job is; `None` if none says all of what it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plain: Option<Workload>,
     /// The first job's options as given, by fio's canonical names; `rw`, `bs`, `iodepth` and
     /// `numjobs` are there always.
     pub options: BTreeMap<String, String>,

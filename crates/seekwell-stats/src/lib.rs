@@ -17,6 +17,7 @@ pub mod gate;
 pub mod groups;
 pub mod holm;
 pub mod interval;
+pub mod majority;
 pub mod margin;
 pub mod outliers;
 pub mod plan;
@@ -34,6 +35,7 @@ pub use gate::{CarryOver, Gate, Severity, Trend, carry_over, gates, lag_one, tre
 pub use groups::{Design, GroupComparison, compare_groups};
 pub use holm::{Adjusted, holm};
 pub use interval::{Interval, percent};
+pub use majority::majority;
 pub use margin::{Better, Margin, MarginError};
 pub use outliers::{Equals, Middle, OUTLIER_FLOOR, SD_OF_MAD};
 pub use plan::{

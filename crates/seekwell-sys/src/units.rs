@@ -162,6 +162,19 @@ pub fn round_time(ns: u64) -> String {
     }
 }
 
+/// A value of a metric, whose name ends in its unit: `flush.latency_ns_p99`.
+pub fn amount(metric: &str, value: f64) -> String {
+    if metric.contains("_ns") {
+        return time(value);
+    }
+    match metric.rsplit('.').next() {
+        Some("requests_per_s") => requests_per_s(value),
+        Some("rate_bytes_per_s") => bytes_per_s(value),
+        Some("cpu_percent") => format!("{} %", three_digits(value)),
+        _ => three_digits(value),
+    }
+}
+
 /// A time still to wait, rounded up: `90 s`, `3 min`, `5 h`, `7 days`.
 pub fn time_left(left: Nanos) -> String {
     match left.0.div_ceil(1_000_000_000) {

@@ -53,6 +53,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Inspect(args) => commands::inspect::run(args, &context),
         Command::Diff(args) => commands::diff::run(args, &context),
         Command::Bench(args) => commands::bench::run(args, &context),
+        Command::FitFor(args) => commands::fit_for::run(args, &context),
         Command::Compare(args) => commands::compare::run(args, &context),
         Command::Experiment(args) => commands::experiment::run(args, &context),
         Command::Tune(args) => commands::tune::run(&args.command, &context),
@@ -85,10 +86,18 @@ pub fn run(cli: Cli) -> Exit {
 
 /// Whether a command does or may do requests to a disk, or records them.
 const fn measures(command: &Command) -> bool {
-    use Command::{Bench, Checkup, Experiment, Record, Replay, Top, Trace, Tune};
+    use Command::{Bench, Checkup, Experiment, FitFor, Record, Replay, Top, Trace, Tune};
     matches!(
         command,
-        Bench(_) | Checkup(_) | Experiment(_) | Record(_) | Replay(_) | Top(_) | Trace(_) | Tune(_)
+        Bench(_)
+            | Checkup(_)
+            | Experiment(_)
+            | FitFor(_)
+            | Record(_)
+            | Replay(_)
+            | Top(_)
+            | Trace(_)
+            | Tune(_)
     )
 }
 
@@ -97,6 +106,7 @@ const fn pushed(command: &Command) -> Option<(&PushTo, bool)> {
     let keep = match command {
         Command::Checkup(args) => &args.keep,
         Command::Bench(args) => &args.keep,
+        Command::FitFor(args) => &args.keep,
         Command::Replay(args) => &args.keep,
         Command::Fleet(fleet) => match &fleet.command {
             FleetCommand::Run(args) => return Some((&args.push, true)),

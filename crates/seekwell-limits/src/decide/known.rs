@@ -16,7 +16,7 @@ use seekwell_runs::{FastCause, Phase, Repeat, Study};
 /// all of it. A pool uses a thread for each outstanding request, as far as there are processors.
 pub fn cpu_share(run: &Run<'_>, phase: &Phase) -> Option<f64> {
     let document = run.document;
-    let (threads, depth) = match phase.workload.drawn() {
+    let (threads, depth) = match phase.workload.plain() {
         Some(workload) => (workload.threads.max(1), workload.pace.depth()),
         None => (1, 1),
     };

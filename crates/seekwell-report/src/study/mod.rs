@@ -3,6 +3,7 @@
 //! handed the same words and cells.
 
 mod beside;
+mod demand;
 mod limit;
 pub(crate) mod plot;
 mod steady;
@@ -14,6 +15,7 @@ mod text;
 mod together;
 mod wa;
 
+pub use demand::bounded;
 pub use text::StudyText;
 
 use crate::units::{capacity, time};
@@ -29,6 +31,7 @@ pub fn study(document: &RunDocument) -> Option<StudyText> {
         Study::Together(together) => together::text(together),
         Study::Sustained(sustained) => sustained::text(sustained),
         Study::Amplification(amplification) => wa::text(amplification),
+        Study::Demand(demand) => demand::text(document, demand),
     })
 }
 

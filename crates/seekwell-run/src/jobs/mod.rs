@@ -8,6 +8,7 @@ mod media;
 mod member;
 mod modelled;
 mod noted;
+mod plain;
 mod record;
 mod replay;
 mod requests;
@@ -34,7 +35,7 @@ use seekwell_job::job::{EngineKind, Job, JobFile};
 use seekwell_job::layout::{Layout, There, look as look_at};
 use seekwell_job::{Surroundings, parse_files};
 use seekwell_machine::Model;
-use seekwell_runs::{Medium, Skipped};
+use seekwell_runs::{Medium, RunDocument, Skipped};
 use seekwell_sys::{View, path_text};
 use stage::{Run, stages};
 use std::collections::BTreeSet;
@@ -131,9 +132,12 @@ impl<'a> Jobs<'a> {
         text += "\nNothing was done. ";
         text += &match plan.and_then(|plan| plan.check(tell).map(|()| plan.made())) {
             Ok((0, _)) => "No file would be made.\n".to_owned(),
+            Ok((1, bytes)) => format!(
+                "A temporary file of {} would be made, and removed.\n",
+                seekwell_job::bytes(bytes)
+            ),
             Ok((n, bytes)) => format!(
-                "{n} temporary files of {} together would be made in place of those that do not \
-                 exist, and removed.\n",
+                "{n} temporary files of {} together would be made, and removed.\n",
                 seekwell_job::bytes(bytes)
             ),
             Err(error) => format!("The run would be refused: {error}\n"),
@@ -210,9 +214,23 @@ impl Plan<'_, '_> {
         watcher: W,
         purpose: Purpose,
     ) -> Result<(Finished, Result<(), RunError>), RunError> {
+        self.run_until(host, watcher, purpose, |_| false)
+    }
+
+    /// The same, until the document after some repeat is enough: all repeats are the most.
+    ///
+    /// # Errors
+    /// As for [`Plan::run`].
+    pub fn run_until<W: Watcher>(
+        &self,
+        host: Host<'_>,
+        watcher: W,
+        purpose: Purpose,
+        enough: impl FnMut(&mut RunDocument) -> bool,
+    ) -> Result<(Finished, Result<(), RunError>), RunError> {
         let mut session = Session::begin(host, watcher, purpose, self.inspection(host.view)?)?;
         let mut media = self.open(&mut session)?;
-        let logged = self.rounds(&mut session, &mut media);
+        let logged = self.rounds(&mut session, &mut media, enough);
         drop(media);
         let interrupted = host.control.stop.load(Relaxed);
         // Jobs are as large as they were asked to be.
@@ -294,6 +312,7 @@ impl Plan<'_, '_> {
         &self,
         session: &mut Session<'_, W>,
         media: &mut Media,
+        mut enough: impl FnMut(&mut RunDocument) -> bool,
     ) -> Result<(), RunError> {
         let (jobs, host) = (&self.parsed.jobs, session.host());
         let stop = &host.control.stop;
@@ -329,6 +348,9 @@ impl Plan<'_, '_> {
                 let done = logs::write(jobs, &self.layout, &played, round, &mut written, tell);
                 logged = logged.and(done);
                 session.save();
+            }
+            if enough(&mut session.document) {
+                break;
             }
         }
         session.widen(|number, _| {

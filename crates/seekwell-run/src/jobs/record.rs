@@ -4,6 +4,7 @@
 use super::group::{Group, groups};
 use super::media::Media;
 use super::member::{MemberError, Played, engine_name};
+use super::plain::plain;
 use super::steady;
 use super::{Plan, check};
 use crate::replay::{fidelity as in_document, judged};
@@ -123,6 +124,10 @@ impl Naming<'_> {
                 }
                 .into(),
                 reads_back,
+                plain: match group[..] {
+                    [number] if !reads_back => plain(&self.plan.parsed.jobs, number),
+                    _ => None,
+                },
                 options: jobs[0].options.clone(),
                 files,
                 warnings: if reads_back { Vec::new() } else { warnings },

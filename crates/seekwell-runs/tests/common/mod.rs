@@ -13,11 +13,12 @@ use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::limits::{Ceiling, Confidence, Known, Next, PhaseLimit, Station, Unit};
 use seekwell_runs::together::{Comparison, Part, Rate, Ratio, Target, Together};
 use seekwell_runs::{
-    Amplification, AmplificationOf, Beside, Detail, DeviceCount, Effect, Engine, FastCause,
-    FastRegion, Fidelity, JobFile, JobWork, Latency, Limit, LimitOutcome, Medium, Mismatch,
-    OpSummary, Phase, Point, Preconditioning, Recovery, Repeat, RepeatDetail, Replay, ReplayMode,
-    RunDocument, RunKind, Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, Stretch,
-    Study, SuiteStep, Sustained, SustainedEnd, Sweep, Tool, Trial,
+    Amplification, AmplificationOf, Beside, Bound, Demand, DemandVerdict, Detail, DeviceCount,
+    Effect, Engine, FastCause, FastRegion, Fidelity, JobFile, JobWork, Latency, Limit,
+    LimitOutcome, Medium, Mismatch, OpSummary, Phase, Point, Preconditioning, Recovery, Repeat,
+    RepeatDetail, Replay, ReplayMode, RunDocument, RunKind, Side, Slowdown, Spread, Status, Steady,
+    SteadyOutcome, SteadyState, Stretch, Study, SuiteStep, Sustained, SustainedEnd, Sweep, Tool,
+    Trial,
 };
 use std::collections::BTreeMap;
 
@@ -307,6 +308,25 @@ pub fn fidelity() -> Fidelity {
     }
 }
 
+pub fn demand() -> Demand {
+    let bound = Bound {
+        job: "wal".into(),
+        metric: "flush.latency_ns_p99".into(),
+        side: Side::AtMost,
+        bound: 1e7,
+        why: "heartbeats are missed".into(),
+        values: vec![2e6, 3e6],
+        holds: None,
+    };
+    Demand {
+        name: "etcd".into(),
+        title: "a log".into(),
+        sources: vec!["its documentation".into()],
+        bounds: vec![bound],
+        verdict: DemandVerdict::Undecided,
+    }
+}
+
 pub fn step() -> SuiteStep {
     SuiteStep {
         suite: "fs".into(),
@@ -324,6 +344,7 @@ pub fn job() -> JobWork {
         clones: 4,
         engine: "io_uring".into(),
         reads_back: false,
+        plain: Some(Workload::closed(Pattern::Random, 0, 4096, 1, u64::MAX)),
         options: BTreeMap::from([("rw".into(), "randwrite".into()), ("bs".into(), "4k".into())]),
         files: vec![JobFile {
             path: "randwrite.0.0".into(),
@@ -377,7 +398,7 @@ fn sustained() -> Sustained {
     }
 }
 
-pub fn studies() -> [Study; 7] {
+pub fn studies() -> [Study; 8] {
     let point = Point { phase: "phase-0".into(), values: vec!["1".into()] };
     let trial = Trial {
         phase: "phase-0".into(),
@@ -423,6 +444,7 @@ pub fn studies() -> [Study; 7] {
             outcome: Some(SteadyOutcome::Reached { from: 0, mean_per_s: 1_000.0 }),
         }),
         Study::Together(Box::new(together())),
+        Study::Demand(Box::new(demand())),
     ]
 }
 

@@ -3,6 +3,7 @@
 pub mod beyond;
 mod compare;
 pub mod experiment;
+pub mod fit_for;
 pub mod fleet;
 pub mod format;
 pub mod machine;
@@ -116,6 +117,13 @@ pub enum Command {
     Diff(Diff),
     /// Run a workload with fio's option names, a fio job file, or a standard benchmark suite
     Bench(Box<Bench>),
+    /// Decide whether a disk is fast enough for a program: etcd, PostgreSQL, an SD card class …
+    ///
+    /// Runs the program's load until each of its bounds is decided with 95 % confidence (five runs
+    /// that agree decide), and says which bound is kept or not, with how much room, and what limits
+    /// it.
+    #[command(after_help = fit_for::EXAMPLES)]
+    FitFor(fit_for::FitFor),
     /// Compare two configurations, with a statistical verdict
     ///
     /// Prints what else differed in the setup, both sets of numbers, the ratio with its confidence

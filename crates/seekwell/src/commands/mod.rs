@@ -6,6 +6,7 @@ pub mod compare;
 pub mod diff;
 pub mod experiment;
 pub mod explain;
+pub mod fit_for;
 pub mod fleet;
 pub mod format;
 mod hand_on;

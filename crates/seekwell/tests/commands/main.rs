@@ -16,6 +16,7 @@ mod examples;
 mod experiment;
 mod export;
 mod findings;
+mod fit_for;
 mod fleet;
 mod formats;
 mod jobs;

@@ -120,6 +120,7 @@ fn a_replay_names_its_trace_and_a_job_keeps_its_own_options() {
         clones: 3,
         engine: "threads".into(),
         reads_back: false,
+        plain: None,
         options: given.map(|(k, v)| (k.to_owned(), v.to_owned())).collect(),
         files: Vec::new(),
         warnings: Vec::new(),

@@ -1,0 +1,119 @@
+//! Whether a target does what a program demands of its disk: jobs with bounds on what they give,
+//! run again until each bound is decided.
+
+mod file;
+mod library;
+#[cfg(test)]
+mod tests;
+
+pub use file::DemandError;
+pub use library::{DEMANDS, named};
+
+use crate::jobs::{JobRunError, Jobs, Request};
+use crate::{Finished, Host, Purpose, RunError, Watcher};
+use seekwell_checkup::numbers;
+use seekwell_job::Surroundings;
+use seekwell_job::job::JobFile;
+use seekwell_runs::{Bound, Demand, DemandVerdict, Phase, RunDocument, Study, Work};
+use seekwell_stats::majority;
+use std::path::Path;
+
+/// The chance that a bound is ever called the wrong way.
+const ALPHA: f64 = 0.05;
+/// Runs that decide where they agree.
+const FEWEST: usize = 5;
+
+/// A demand that was read: its jobs and its bounds, about which nothing is known yet.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    demand: Demand,
+    jobs: JobFile,
+}
+
+impl Asked {
+    /// Reads a demand: the file of this name, or the built-in one.
+    ///
+    /// # Errors
+    /// [`DemandError`] for what is wrong with it; [`RunError`] where it cannot be read.
+    pub fn read(name: &Path) -> Result<Self, RunError> {
+        let (name, text) = library::text(name)?;
+        Self::of(&name, &text)
+    }
+
+    /// The demand that a text describes.
+    ///
+    /// # Errors
+    /// As for [`Asked::read`].
+    pub fn of(name: &str, text: &str) -> Result<Self, RunError> {
+        let (demand, job) = file::parse(name, text)?;
+        let file = Path::new(name).with_extension("fio");
+        let jobs = seekwell_job::parse_text(&job, &file, &Surroundings::here());
+        let jobs = jobs.map_err(|e| JobRunError::from(Box::new(e)))?;
+        file::check_jobs(&demand, &jobs)?;
+        Ok(Self { demand, jobs })
+    }
+
+    /// What is demanded.
+    pub fn demand(&self) -> &Demand {
+        &self.demand
+    }
+
+    /// The jobs on a target.
+    ///
+    /// # Errors
+    /// As for [`Jobs::of`].
+    pub fn jobs<'a>(&self, request: Request<'a>) -> Result<Jobs<'a>, RunError> {
+        Jobs::of(request, self.jobs.clone())
+    }
+
+    /// Runs the jobs until each bound is decided, at most as often as the request says. The
+    /// document's study is the answer.
+    ///
+    /// # Errors
+    /// As for [`Plan::run`](crate::jobs::Plan::run).
+    pub fn run<W: Watcher>(
+        &self,
+        jobs: &Jobs<'_>,
+        host: Host<'_>,
+        watcher: W,
+        purpose: Purpose,
+    ) -> Result<(Finished, Result<(), RunError>), RunError> {
+        let plan = jobs.plan(|text| watcher.note(text))?;
+        plan.run_until(host, watcher, purpose, |document| {
+            let demand = judged(&self.demand, document);
+            let runs = document.phases.iter().map(|phase| phase.repeats.len()).max().unwrap_or(0);
+            // A percentile of too few requests, or a metric that the jobs do not have.
+            let never = |bound: &Bound| runs >= FEWEST && bound.values.is_empty();
+            let is_over = demand.verdict == DemandVerdict::DoesNotFit
+                || demand.bounds.iter().all(|bound| bound.holds.is_some() || never(bound));
+            document.study = Some(Study::Demand(Box::new(demand)));
+            is_over
+        })
+    }
+}
+
+/// A demand with what the runs so far say about it.
+fn judged(demand: &Demand, document: &RunDocument) -> Demand {
+    let decided = |bound: &Bound| decided(bound, values(bound, document));
+    let bounds: Vec<Bound> = demand.bounds.iter().map(decided).collect();
+    let verdict = DemandVerdict::of(&bounds);
+    Demand { bounds, verdict, ..demand.clone() }
+}
+
+/// A bound's metric of each valid run that has it.
+fn values(bound: &Bound, document: &RunDocument) -> Vec<f64> {
+    let is_its = |phase: &&Phase| match &phase.workload {
+        Work::Job(work) => !work.reads_back && work.jobs.contains(&bound.job),
+        _ => false,
+    };
+    let phase = document.phases.iter().find(is_its);
+    let valid = phase.iter().flat_map(|p| &p.repeats).filter(|repeat| repeat.invalid.is_none());
+    let of_bound = |(name, value)| (name == bound.metric).then_some(value);
+    valid.filter_map(|repeat| numbers(repeat).into_iter().find_map(of_bound)).collect()
+}
+
+fn decided(bound: &Bound, values: Vec<f64>) -> Bound {
+    let kept = values.iter().filter(|value| bound.keeps(**value)).count() as u32;
+    let holds = majority(kept, values.len() as u32 - kept, ALPHA);
+    Bound { values, holds, ..bound.clone() }
+}

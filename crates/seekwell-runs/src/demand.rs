@@ -1,0 +1,90 @@
+//! What a program demands of its disk, as bounds on metrics, and whether a target keeps them.
+
+use crate::document::Spread;
+use serde::{Deserialize, Serialize};
+
+/// What a program demands of its disk, and whether the target gives it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Demand {
+    /// The demand's name: `etcd`.
+    pub name: String,
+    /// Whose demand it is, in a line.
+    pub title: String,
+    /// Where its load and its bounds come from.
+    pub sources: Vec<String>,
+    pub bounds: Vec<Bound>,
+    pub verdict: DemandVerdict,
+}
+
+/// A bound on a metric of a job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bound {
+    pub job: String,
+    /// The metric's name: `flush.latency_ns_p99`.
+    pub metric: String,
+    pub side: Side,
+    /// In the metric's unit.
+    pub bound: f64,
+    /// What happens beyond it.
+    pub why: String,
+    /// The metric of each valid run that has it, in their order.
+    pub values: Vec<f64>,
+    /// Whether most runs keep it; `None` where that is not decided.
+    pub holds: Option<bool>,
+}
+
+/// On which side of a bound values should lie; the bound itself is on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    AtMost,
+    AtLeast,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DemandVerdict {
+    /// All bounds are kept.
+    Fits,
+    /// At least one bound is not kept.
+    DoesNotFit,
+    Undecided,
+}
+
+impl Bound {
+    /// Whether a value keeps it.
+    pub fn keeps(&self, value: f64) -> bool {
+        match self.side {
+            Side::AtMost => value <= self.bound,
+            Side::AtLeast => value >= self.bound,
+        }
+    }
+
+    /// The middle value; `None` where there is none.
+    pub fn median(&self) -> Option<f64> {
+        Some(Spread::of(&self.values)?.median)
+    }
+
+    /// How many times better than the bound the middle value is; less than 1 is worse. `None` where
+    /// there is none, or one of the two is zero.
+    pub fn room(&self) -> Option<f64> {
+        let room = match self.side {
+            Side::AtMost => self.bound / self.median()?,
+            Side::AtLeast => self.median()? / self.bound,
+        };
+        (room.is_finite() && room > 0.0).then_some(room)
+    }
+}
+
+impl DemandVerdict {
+    /// What follows from bounds.
+    pub fn of(bounds: &[Bound]) -> Self {
+        if bounds.iter().any(|bound| bound.holds == Some(false)) {
+            Self::DoesNotFit
+        } else if bounds.iter().all(|bound| bound.holds == Some(true)) {
+            Self::Fits
+        } else {
+            Self::Undecided
+        }
+    }
+}

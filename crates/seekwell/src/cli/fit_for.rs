@@ -1,0 +1,52 @@
+//! `seekwell fit-for`.
+
+use super::{Destroy, Keep, values};
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
+
+/// What is shown below the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  seekwell fit-for                             list the built-in demands
+  seekwell fit-for etcd --on /var/lib/etcd     is the disk under it fast enough for etcd?
+  seekwell fit-for etcd --on volume-gp3        would this cloud volume be? (modelled)
+  seekwell fit-for etcd --show                 the load, the bounds and where they come from
+  seekwell fit-for mine.toml --on /srv         a demand of your own
+
+A demand of your own is a TOML file as in demands/ of the source tree: title, sources, job (in fio's
+language) and [[bound]] tables with job, metric (as in `metrics` of the run document), at_most or
+at_least, and why.
+
+Exit status: 0 if it fits, 1 if it does not or that is undecided, 4 if the measurement is not valid.";
+
+/// `seekwell fit-for`.
+#[derive(Debug, Args)]
+pub struct FitFor {
+    /// A built-in demand or the TOML file of one; without it, the built-in ones are listed
+    #[arg(value_name = "DEMAND", value_hint = ValueHint::FilePath)]
+    pub demand: Option<PathBuf>,
+    /// A directory, block device or file, or the .toml description of a modelled machine
+    #[arg(long, value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath)]
+    pub on: PathBuf,
+    /// Print the load, the bounds and their sources, without running anything
+    #[arg(long, requires = "demand")]
+    pub show: bool,
+    /// Change a parameter of a modelled machine: controller.kind=ide
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
+    pub set: Vec<(String, String)>,
+    /// The most runs; it ends as soon as each bound is decided
+    #[arg(
+        long, value_name = "N", default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
+    pub repeats: u32,
+    /// Random seed
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How the run is kept.
+    #[command(flatten)]
+    pub keep: Keep,
+    /// What may be overwritten.
+    #[command(flatten)]
+    pub destroy: Destroy,
+}
