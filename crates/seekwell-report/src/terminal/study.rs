@@ -30,8 +30,8 @@ pub(super) fn study(page: &mut Page, document: &RunDocument) -> bool {
         table(page, &told);
     }
     let panels: Vec<_> = told.panels.iter().filter(|panel| panel.is_worth_it()).cloned().collect();
+    page.blank();
     if !panels.is_empty() {
-        page.blank();
         page.lines.extend(beside(&panels, page.width));
         if let Some(legend) = panels.first().and_then(|panel| panel.legend()) {
             page.text(&format!("{legend}   * several"), "", "", Paint::new());
