@@ -1,6 +1,6 @@
 //! What a program demands of its disk, as bounds on metrics, and whether a target keeps them.
 
-use crate::document::Spread;
+use crate::spread::Spread;
 use serde::{Deserialize, Serialize};
 
 /// What a program demands of its disk, and whether the target gives it.

@@ -1,6 +1,7 @@
 //! A kept run in brief, and how it stands.
 
-use crate::document::{RunKind, Spread, Status};
+use crate::document::{RunKind, Status};
+use crate::spread::Spread;
 use std::path::PathBuf;
 
 /// How a kept run stands: its [`Status`], but a `running` one that nobody is writing was killed.

@@ -9,9 +9,10 @@
 //! Two processes may use it at once. `index.lock` is held shared while it is open and alone while
 //! its files are replaced, since SQLite's own locks do not survive its files being deleted.
 
-use crate::document::{RunDocument, RunKind, Spread, Status};
+use crate::document::{RunDocument, RunKind, Status};
 use crate::entry::{Measured, RunEntry, RunState};
 use crate::error::StoreError;
+use crate::spread::Spread;
 use crate::{id, read};
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
 use rustix::fs::{FlockOperation, flock};

@@ -20,6 +20,7 @@ mod phase;
 mod place;
 pub mod read;
 mod reason;
+mod spread;
 mod store;
 mod study;
 pub mod together;
@@ -29,7 +30,7 @@ pub use bundle::{Writer, is_being_written};
 pub use demand::{Bound, Demand, DemandVerdict, Side};
 pub use document::{
     Detail, DeviceCount, Engine, OpSummary, Phase, Repeat, RepeatDetail, RunDocument, RunKind,
-    Spread, Status, Tool,
+    Status, Tool,
 };
 pub use entry::{Measured, RunEntry, RunState};
 pub use error::StoreError;
@@ -39,6 +40,7 @@ pub use medium::Medium;
 pub use phase::PhaseId;
 pub use place::default_dir;
 pub use reason::{Invalid, Skipped};
+pub use spread::Spread;
 pub use store::{Filter, Listing, Runs, Store};
 pub use study::{
     Amplification, AmplificationOf, Beside, Effect, FastCause, FastRegion, Limit, LimitOutcome,

@@ -13,11 +13,12 @@ Examples:
   seekwell fit-for etcd --show                 the load, the bounds and where they come from
   seekwell fit-for mine.toml --on /srv         a demand of your own
 
-A demand of your own is a TOML file as in demands/ of the source tree: title, sources, job (in fio's
-language) and [[bound]] tables with job, metric (as in `metrics` of the run document), at_most or
-at_least, and why.
+A demand of your own is a TOML file as in demands/ of the source tree: title, sources, job (in
+fio's language) and [[bound]] tables with job, metric (as in `metrics` of the run document),
+at_most or at_least, and why.
 
-Exit status: 0 if it fits, 1 if it does not or that is undecided, 4 if the measurement is not valid.";
+Exit status: 0 if it fits, 1 if it does not or that is undecided, 4 if the measurement is not
+valid.";
 
 /// `seekwell fit-for`.
 #[derive(Debug, Args)]
