@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{Reading, open_file};
 use seekwell_trace::source::TraceSource;
-use seekwell_trace::stats::{self, Options, Policy, Shard, usual_rate_log2};
+use seekwell_trace::stats::{self, Asked, Figure, Options, Policy, Shard, usual_rate_log2};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::available_parallelism;
@@ -38,23 +38,26 @@ enum Source<'py> {
 
 #[pymethods]
 impl Stats {
-    /// Nothing seen yet. One block in `2**rate_log2` is followed; only equal rates can be merged.
+    /// Nothing seen yet. One block in `2**rate_log2` is followed, and `only` some figures are
+    /// gathered, where named; only statistics that are equal in both can be merged.
     #[new]
-    #[pyo3(signature = (rate_log2=0, policies=Vec::new(), epoch_ns=None))]
-    fn new(rate_log2: u32, policies: Vec<String>, epoch_ns: Option<i64>) -> PyResult<Self> {
-        let named = |name: String| {
-            let found = Policy::ALL.into_iter().find(|policy| policy.name() == name);
-            found.ok_or_else(|| {
-                let known = Policy::ALL.map(Policy::name).join(", ");
-                PyValueError::new_err(format!("{name}: one of {known} is needed"))
-            })
-        };
+    #[pyo3(signature = (rate_log2=0, policies=Vec::new(), epoch_ns=None, only=None))]
+    fn new(
+        rate_log2: u32,
+        policies: Vec<String>,
+        epoch_ns: Option<i64>,
+        only: Option<Vec<String>>,
+    ) -> PyResult<Self> {
         if rate_log2 > 32 {
             let why = format!("rate_log2={rate_log2}: a whole number from 0 to 32 is needed");
             return Err(PyValueError::new_err(why));
         }
-        let policies = policies.into_iter().map(named).collect::<PyResult<_>>()?;
-        let options = Options { rate_log2, policies, ..Options::default() };
+        let policies = named(&Policy::ALL, Policy::name, &policies)?;
+        let asked = match only {
+            Some(only) => Asked::of(&named(&Figure::ALL, Figure::name, &only)?),
+            None => Asked::ALL,
+        };
+        let options = Options { asked, maps: false, rate_log2, policies, ..Options::default() };
         Ok(Self { gathered: stats::Stats::new(options.clone()), options, epoch_ns })
     }
 
@@ -134,6 +137,17 @@ impl Stats {
     }
 }
 
+/// Those of these names.
+fn named<T: Copy>(all: &[T], name: fn(T) -> &'static str, names: &[String]) -> PyResult<Vec<T>> {
+    let find = |wanted: &String| {
+        all.iter().copied().find(|one| name(*one) == wanted).ok_or_else(|| {
+            let known = all.iter().map(|one| name(*one)).collect::<Vec<_>>().join(", ");
+            PyValueError::new_err(format!("{wanted}: one of {known} is needed"))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
 /// How requests are gathered.
 struct Gather<'a> {
     options: &'a Options,
@@ -153,9 +167,9 @@ impl Gather<'_> {
         open: impl FnOnce() -> Result<Box<dyn TraceSource + Send>, TraceError> + Send,
     ) -> PyResult<stats::Stats> {
         let found = heeded(py, self.stop, |control| {
-            let mut source = open()?;
+            let source = open()?;
             let proceed = |_| !control.stop.load(Relaxed);
-            stats::of(source.as_mut(), name, self.options, self.threads, proceed)
+            stats::of(source, name, self.options, self.threads, proceed)
         })?;
         found.map_err(Error::from)?.ok_or_else(|| PyKeyboardInterrupt::new_err(()))
     }

@@ -6,7 +6,7 @@
 //! go backwards, and the trace says how often it did.
 
 use crate::error::TraceError;
-use crate::record::{Record, Stamp};
+use crate::record::{Fields, Record, Stamp};
 use crate::source::{About, BATCH, Tables, TraceSource};
 use seekwell_io::units::Nanos;
 
@@ -124,6 +124,10 @@ impl<S: TraceSource> TraceSource for Ordered<S> {
 
     fn tables(&self) -> &Tables {
         self.inner.tables()
+    }
+
+    fn narrow(&mut self, to: Fields) {
+        self.inner.narrow(to.and(Fields::ARRIVAL));
     }
 }
 

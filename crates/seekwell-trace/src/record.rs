@@ -90,6 +90,58 @@ impl BitOr for Flags {
     }
 }
 
+/// Some of the fields of a [`Record`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Fields(u16);
+
+impl Fields {
+    /// [`Record::queued`].
+    pub const QUEUED: Self = Self(1);
+    /// [`Record::issued`].
+    pub const ISSUED: Self = Self(1 << 1);
+    /// [`Record::completed`].
+    pub const COMPLETED: Self = Self(1 << 2);
+    /// [`Record::offset`].
+    pub const OFFSET: Self = Self(1 << 3);
+    /// [`Record::len`].
+    pub const LENGTH: Self = Self(1 << 4);
+    /// [`Record::op`].
+    pub const OP: Self = Self(1 << 5);
+    /// [`Record::flags`].
+    pub const FLAGS: Self = Self(1 << 6);
+    /// [`Record::device`].
+    pub const DEVICE: Self = Self(1 << 7);
+    /// [`Record::pid`].
+    pub const PID: Self = Self(1 << 8);
+    /// [`Record::process`].
+    pub const PROCESS: Self = Self(1 << 9);
+    /// [`Record::cpu`].
+    pub const CPU: Self = Self(1 << 10);
+    /// [`Record::error`].
+    pub const ERROR: Self = Self(1 << 11);
+    /// What [`Record::arrival`] says: `queued`, and `issued` only where that is missing.
+    pub const ARRIVAL: Self = Self(1 << 12);
+    /// All of them.
+    pub const ALL: Self = Self((1 << 13) - 1);
+
+    /// These and those of `other`.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// These without those of `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Whether all of `other` are among them.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
 /// One request as it was seen.
 ///
 /// Most are one thing from the program to the device. Where the block layer merged or split what it

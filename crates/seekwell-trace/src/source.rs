@@ -1,7 +1,7 @@
 //! Where records come from, a batch at a time.
 
 use crate::error::TraceError;
-use crate::record::Record;
+use crate::record::{Fields, Record};
 use serde::{Deserialize, Serialize};
 
 /// Records asked for at once: large enough that a call costs nothing, small enough for the cache.
@@ -178,6 +178,10 @@ pub trait TraceSource {
 
     /// The names known so far; whole once the end was reached.
     fn tables(&self) -> &Tables;
+
+    /// Only these fields of the records to come are looked at. A source that keeps fields apart
+    /// reads and checks no others and leaves them blank, so who calls this lets nobody else read.
+    fn narrow(&mut self, _to: Fields) {}
 }
 
 /// Hands all requests of a source to `each`, a batch at a time, until that says `false`. Whether
@@ -211,6 +215,9 @@ impl<S: TraceSource + ?Sized> TraceSource for Box<S> {
     }
     fn tables(&self) -> &Tables {
         (**self).tables()
+    }
+    fn narrow(&mut self, to: Fields) {
+        (**self).narrow(to);
     }
 }
 

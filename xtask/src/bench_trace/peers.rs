@@ -18,6 +18,9 @@ const DEVICES: u32 = 100;
 /// Its analysis keeps every object in memory.
 const CACHE_REQUESTS: u64 = 5_000_000;
 
+/// What we tell of what they can tell as well, and gaps: they sum up each device's minutes apart.
+const COUNTS: &[&str] = &["--only", "counts,sizes,arrivals,devices"];
+const MORE: &[&str] = &["--only", "counts,sizes,arrivals,latencies,order,devices"];
 /// What they can tell as well: counts, bytes and percentiles of sizes, and the load of each device
 /// in each minute. With `more` also percentiles of response times, of gaps on each device, and what
 /// of its requests is sequential.
@@ -98,12 +101,13 @@ pub fn peers(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     let file = folder.path().join("made.parquet");
     make_store(&file, requests)?;
     for (name, script) in [("DuckDB", DUCKDB), ("polars", POLARS)] {
-        for (what, work) in [
-            ("counts, bytes, sizes, load of each device and minute", "counts"),
-            ("the same, response times, gaps and sequence of each device", "more"),
+        for (ours, what, work, only) in [
+            ("", "counts, bytes, sizes, load of each device and minute", "counts", COUNTS),
+            ("", "the same, response times, gaps and sequence of each device", "more", MORE),
+            (" with SHARDS", "the latter", "more", &[]),
         ] {
-            let what = format!("statistics with SHARDS, 100 devices, beside {name}: {what}");
-            statistics(bench, page, what, &file, requests, script, work)?;
+            let what = format!("statistics{ours}, 100 devices, beside {name}: {what}");
+            statistics(bench, page, what, &file, requests, only, (script, work))?;
         }
     }
     import(bench, page, &file, requests)?;
@@ -116,7 +120,7 @@ pub fn peers(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     let what =
         "statistics with SHARDS, oracleGeneral, beside libCacheSim's sizes, reuse and popularity"
             .to_owned();
-    statistics(bench, page, what, &objects, requests, LIBCACHESIM, "analysis")
+    statistics(bench, page, what, &objects, requests, &[], (LIBCACHESIM, "analysis"))
 }
 
 /// Requests per second of CPU: of our whole process, and of what the other does with its file.
@@ -126,8 +130,8 @@ fn statistics(
     what: String,
     file: &Path,
     requests: u64,
-    script: &str,
-    work: &str,
+    only: &[&str],
+    (script, work): (&str, &str),
 ) -> Result<(), Failure> {
     let script = format!(
         "{script}\nimport sys, time\nbegun = time.process_time()\n{work}(sys.argv[1])\n\
@@ -143,7 +147,7 @@ fn statistics(
         let before = children_cpu_s();
         let mut command = Command::new(&bench.seekwell);
         command.args(["trace", "stats", "--json", "--threads", "1", "--rate-log2"]);
-        process::output(command.arg(RATE_LOG2.to_string()).arg(file))?;
+        process::output(command.arg(RATE_LOG2.to_string()).args(only).arg(file))?;
         Ok(requests as f64 / (children_cpu_s() - before))
     };
     let both = bench::in_turn(bench.rounds, &AtomicBool::new(false), ours, theirs)?;

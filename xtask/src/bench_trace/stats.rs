@@ -10,7 +10,7 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_trace::record::{Record, Stamp};
 use seekwell_trace::source::{About, BATCH, Capture, Clock, Tables};
-use seekwell_trace::stats::{Options, Stats};
+use seekwell_trace::stats::{Asked, Figure, Options, Stats};
 
 const REQUESTS: u64 = 20_000_000;
 /// What is promised, in requests per second of one core.
@@ -41,7 +41,10 @@ pub fn stats(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
 
 fn one(seed: u64, reuse: bool, devices: u32) -> Result<f64, Failure> {
     let mut made = Made::new(seed + 1, devices);
-    let mut stats = Stats::new(Options { reuse, rate_log2: RATE_LOG2, ..Options::default() });
+    let asked = if reuse { Asked::ALL } else { Asked::ALL.without(Figure::Reuse) };
+    // As without a page.
+    let options = Options { asked, maps: false, rate_log2: RATE_LOG2, ..Options::default() };
+    let mut stats = Stats::new(options);
     let about = About::new("made", Clock::Start, Capture::Both);
     let tables = Tables::default();
     let mut batch = Vec::with_capacity(BATCH);

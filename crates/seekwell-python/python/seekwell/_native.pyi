@@ -138,10 +138,16 @@ class Stats:
     the parts are merged, the digest is the same."""
 
     def __new__(
-        cls, rate_log2: int = 0, policies: Sequence[str] = ..., epoch_ns: int | None = None
+        cls,
+        rate_log2: int = 0,
+        policies: Sequence[str] = ...,
+        epoch_ns: int | None = None,
+        only: Sequence[str] | None = None,
     ) -> Stats:
         """Nothing seen yet. One block in `2**rate_log2` is followed. The times of tables count from
-        `epoch_ns`, in nanoseconds since 1970."""
+        `epoch_ns`, in nanoseconds since 1970. With `only`, these figures are gathered and no
+        others: `counts`, `sizes`, `arrivals`, `queue`, `latencies`, `order`, `space`, `reuse`,
+        `alignment`, `idle`, `devices`, `processes`."""
     def update(self, source: _Path | _ArrowStream) -> None:
         """Adds a trace, or a table with the columns of `scan`: `time_ns`, `device`, `op`,
         `offset_bytes`, `length_bytes` and any of `queued_ns`, `issued_ns`, `completed_ns`, `flags`,

@@ -57,13 +57,16 @@ def stats(
     *,
     rate_log2: int | None = None,
     policies: Sequence[str] = (),
+    only: Sequence[str] | None = None,
 ) -> Stats:
-    """The statistics of some traces, of which no two hold the same device. The digest is the same
-    with any executor, and without one, when all cores of this machine are used."""
+    """The statistics of some traces, of which no two hold the same device: all, or ``only`` some
+    figures. The digest is the same with any executor, and without one, when all cores of this
+    machine are used."""
     files = _several(paths)
     if rate_log2 is None:
         rate_log2 = max(map(usual_rate, files), default=0)
-    whole = Stats(rate_log2, list(policies))
+    how = _How(rate_log2, list(policies), None if only is None else list(only))
+    whole = how.begun()
     failed: dict[Partition, Exception] = {}
     if executor is None:
         for file in files:
@@ -73,7 +76,7 @@ def stats(
                 failed[Partition(file, "1/1")] = error
     else:
         workers = getattr(executor, "_max_workers", None)
-        tasks = ((one, (one, rate_log2, list(policies))) for one in partitions(files, parts=workers))
+        tasks = ((one, (one, how)) for one in partitions(files, parts=workers))
         with closing(spread(executor, _gather, tasks)) as results:
             for partition, result in results:
                 try:
@@ -87,10 +90,17 @@ def stats(
     return whole
 
 
-def _gather(
-    partition: Partition, rate_log2: int, policies: list[str], stop: Stop | None
-) -> bytes:
-    stats = Stats(rate_log2, policies)
+class _How(NamedTuple):
+    rate_log2: int
+    policies: list[str]
+    only: list[str] | None
+
+    def begun(self) -> Stats:
+        return Stats(self.rate_log2, self.policies, only=self.only)
+
+
+def _gather(partition: Partition, how: _How, stop: Stop | None) -> bytes:
+    stats = how.begun()
     stats.update_partition(partition, stop)
     return stats.to_bytes()
 

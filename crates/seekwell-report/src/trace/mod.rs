@@ -11,6 +11,7 @@ pub(crate) use parts::Part;
 use parts::{brief, parts};
 use seekwell_trace::formats::Doubt;
 use seekwell_trace::stats::document::{Drawing, TraceStats};
+use seekwell_trace::stats::{Asked, Figure};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -54,15 +55,17 @@ fn banners(stats: &TraceStats) -> Vec<Banner> {
     }
     let incomplete = (!whys.is_empty())
         .then(|| ("▲ INCOMPLETE", format!("{}: every figure misses something.", whys.join("; "))));
-    let doubt = Doubt::of(about, stats.requests, stats.duration_ns);
+    let counted = stats.asked.has(Figure::Counts);
+    let doubt = counted.then(|| Doubt::of(about, stats.requests, stats.duration_ns)).flatten();
     let doubtful = doubt.map(|doubt| ("▲ DOUBTFUL", format!("{doubt}.")));
     let banner = |(mark, text): (&str, String)| Banner { kind: "warning", mark: mark.into(), text };
     incomplete.into_iter().chain(doubtful).map(banner).collect()
 }
 
 /// The statistics of a trace in a terminal, at most `width` columns wide, all of them or what fits
-/// on a screen and a half. Ends with a line end.
+/// on a screen and a half; of some figures all. Ends with a line end.
 pub fn trace_stats(stats: &TraceStats, all: bool, width: usize, style: Style) -> String {
+    let all = all || !stats.asked.has_all(Asked::ALL.without(Figure::Reuse));
     let mut page = Page::new(width, style);
     page.text(&heading(stats), "", "  ", BOLD);
     let yellow = Paint::new().bold().fg_color(Some(AnsiColor::Yellow.into()));

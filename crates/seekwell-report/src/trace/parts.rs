@@ -3,8 +3,8 @@
 use crate::text::clean;
 use crate::units::{binary, iops, rate, time};
 use seekwell_io::request::Op;
-use seekwell_trace::stats::Policy;
 use seekwell_trace::stats::document::{Latency, Party, Queue, Space, Span, TraceStats};
+use seekwell_trace::stats::{Figure, Policy};
 use serde::Serialize;
 
 /// A heading and what stands under it.
@@ -62,16 +62,19 @@ fn fact(term: &str, text: String) -> (String, String) {
 
 /// All parts, in the order in which one asks.
 pub(crate) fn parts(stats: &TraceStats) -> Vec<Part> {
-    let mut parts = vec![requests(stats), sizes(stats)];
+    let asked = |figure| stats.asked.has(figure);
+    let mut parts = Vec::new();
+    parts.extend(asked(Figure::Counts).then(|| requests(stats)));
+    parts.extend(asked(Figure::Sizes).then(|| sizes(stats)));
     parts.extend(arrivals(stats));
     parts.extend(queue(stats));
     parts.extend(latencies(&stats.latencies));
-    parts.push(order(stats));
-    parts.push(space(stats));
+    parts.extend(asked(Figure::Order).then(|| order(stats)));
+    parts.extend(asked(Figure::Space).then(|| space(stats)));
     parts.extend(reuse(stats));
     parts.extend(policies(stats));
-    parts.push(succession(stats));
-    parts.push(alignment(stats));
+    parts.extend(asked(Figure::Space).then(|| succession(stats)));
+    parts.extend(asked(Figure::Alignment).then(|| alignment(stats)));
     parts.extend(idle(stats));
     parts.extend(parties("Devices", &stats.devices));
     parts.extend(parties("Processes", &stats.processes));

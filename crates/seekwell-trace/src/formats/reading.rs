@@ -5,7 +5,7 @@ use super::Format;
 use super::mapping::Mapping;
 use super::time_unit::TimeUnit;
 use crate::error::TraceError;
-use crate::record::{Record, Stamp};
+use crate::record::{Fields, Record, Stamp};
 use crate::source::{About, Tables, TraceSource};
 use seekwell_io::units::Nanos;
 use std::fmt;
@@ -74,6 +74,10 @@ impl TraceSource for Rescaled {
 
     fn tables(&self) -> &Tables {
         self.source.tables()
+    }
+
+    fn narrow(&mut self, to: Fields) {
+        self.source.narrow(to);
     }
 }
 

@@ -11,8 +11,9 @@ use super::log_bins::LogBins;
 use super::lru::Lru;
 use super::miss::{Missed, curve};
 use super::ratio::share;
+use super::seen::{Reads, Seen};
 use super::sum::{Sum, sums, total};
-use crate::record::Record;
+use crate::record::Fields;
 use seekwell_io::request::Op;
 use std::collections::BTreeMap;
 
@@ -20,8 +21,8 @@ use std::collections::BTreeMap;
 const EVERY: usize = 4;
 
 /// The first and the last block of a request with data.
-pub(super) const fn blocks_of(record: &Record) -> (u64, u64) {
-    (record.offset >> BLOCK_BITS, (record.end() - 1) >> BLOCK_BITS)
+pub(super) fn blocks_of(record: &Seen<Blocks>) -> (u64, u64) {
+    (record.offset() >> BLOCK_BITS, (record.end() - 1) >> BLOCK_BITS)
 }
 
 sums! {
@@ -77,6 +78,10 @@ pub(super) struct Blocks {
     sampled: u64,
 }
 
+impl Reads for Blocks {
+    const FIELDS: Fields = Fields::ARRIVAL.and(Fields::OFFSET).and(Fields::LENGTH);
+}
+
 impl Blocks {
     pub fn new(seed: u64) -> Self {
         let table = vec![BlockEntry::EMPTY; 16];
@@ -89,10 +94,10 @@ impl Blocks {
         &mut self,
         sums: &mut Touched,
         how: How,
-        record: &Record,
+        record: &Seen<Self>,
         mut samples: Option<&mut Vec<Sample>>,
     ) {
-        if record.len == 0 || !matches!(record.op, Op::Read | Op::Write) {
+        if record.len() == 0 || !matches!(record.op(), Op::Read | Op::Write) {
             return;
         }
         if let Some(at) = record.arrival().get() {
@@ -104,7 +109,7 @@ impl Blocks {
         for block in first..=last {
             let hash = hash_of(self.seed, block);
             if hash <= bound(how.rate_log2) {
-                self.access(sums, how, block, hash, record.op == Op::Write);
+                self.access(sums, how, block, hash, record.op() == Op::Write);
                 if let Some(samples) = &mut samples {
                     let Self { seed, now: at, sampled: number, .. } = *self;
                     samples.push(Sample { at, seed, number, hash });

@@ -3,8 +3,9 @@
 use super::document::{Alignment, Durability, Operation, Size, Sizes};
 use super::log_bins::LogBins;
 use super::ratio::{rate, share};
+use super::seen::{Reads, Seen};
 use super::sum::{Counts, sums, total};
-use crate::record::{Flags, Record};
+use crate::record::{Fields, Flags};
 use seekwell_io::request::Op;
 
 sums! {
@@ -18,16 +19,20 @@ sums! {
     }
 }
 
+impl Reads for Operations {
+    const FIELDS: Fields = Fields::LENGTH.and(Fields::ERROR);
+}
+
 impl Operations {
     #[inline]
-    pub fn add(&mut self, record: &Record) {
-        let op = record.op as usize;
+    pub fn add(&mut self, record: &Seen<Self>) {
+        let op = record.op() as usize;
         self.requests[op] += 1;
-        self.bytes[op] += u64::from(record.len);
-        self.failed += u64::from(record.error != 0);
-        let write = u64::from(record.op == Op::Write);
-        self.preflushes += write * u64::from(record.flags.has(Flags::PREFLUSH));
-        self.fua_writes += write * u64::from(record.flags.has(Flags::FUA));
+        self.bytes[op] += u64::from(record.len());
+        self.failed += u64::from(record.error() != 0);
+        let write = u64::from(record.op() == Op::Write);
+        self.preflushes += write * u64::from(record.flags().has(Flags::PREFLUSH));
+        self.fua_writes += write * u64::from(record.flags().has(Flags::FUA));
     }
 
     pub fn requests(&self) -> u64 {
@@ -85,13 +90,17 @@ sums! {
     }
 }
 
+impl Reads for SizeCounts {
+    const FIELDS: Fields = Fields::LENGTH;
+}
+
 impl SizeCounts {
     #[inline]
-    pub fn add(&mut self, record: &Record) {
-        if !matches!(record.op, Op::Read | Op::Write) {
+    pub fn add(&mut self, record: &Seen<Self>) {
+        if !matches!(record.op(), Op::Read | Op::Write) {
             return;
         }
-        let (len, side) = (record.len, record.op as usize);
+        let (len, side) = (record.len(), record.op() as usize);
         self.bytes += u64::from(len);
         if (len as usize) < SMALL {
             self.exact[side].0[len as usize] += 1;
@@ -164,16 +173,20 @@ sums! {
     }
 }
 
+impl Reads for Alignments {
+    const FIELDS: Fields = Fields::OFFSET.and(Fields::LENGTH);
+}
+
 impl Alignments {
     #[inline]
-    pub fn add(&mut self, record: &Record) {
-        if !matches!(record.op, Op::Read | Op::Write) || record.len == 0 {
+    pub fn add(&mut self, record: &Seen<Self>) {
+        if !matches!(record.op(), Op::Read | Op::Write) || record.len() == 0 {
             return;
         }
-        let both = record.offset | u64::from(record.len);
+        let both = record.offset() | u64::from(record.len());
         self.powers[both.trailing_zeros().min(ALIGNED_MOST) as usize] += 1;
-        self.starts += u64::from(record.offset.trailing_zeros() >= 12);
-        let write = u64::from(record.op == Op::Write);
+        self.starts += u64::from(record.offset().trailing_zeros() >= 12);
+        let write = u64::from(record.op() == Op::Write);
         self.writes += write;
         self.partial_writes += write * u64::from(both.trailing_zeros() < 12);
     }

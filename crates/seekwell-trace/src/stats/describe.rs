@@ -1,4 +1,4 @@
-//! What kind of load it is, in two sentences made by rules.
+//! What kind of load it is, in two sentences made by rules, each where its figures were asked for.
 //!
 //! First sentence, what is asked for and how it comes:
 //! - reads of all reads and writes: from 0.98 "reads only" (0.02 "writes only"), from 0.65 "mostly
@@ -15,17 +15,18 @@
 //! fifth of the accesses or more is "a hot spot", with less than 0.03 "no hot spot".
 
 use super::document::TraceStats;
+use super::figure::{Asked, Figure};
 use seekwell_io::units::{binary as bytes, count as number, percent};
 
 /// The sentences.
 pub(super) fn sentences(stats: &TraceStats) -> Vec<String> {
-    if stats.requests == 0 {
+    let asked = |figures: &[Figure]| stats.asked.has_all(Asked::of(figures));
+    if asked(&[Figure::Counts]) && stats.requests == 0 {
         return vec!["The trace holds no requests.".to_owned()];
     }
-    let mut out = vec![load(stats)];
-    out.extend(randomness(stats));
-    out.extend(merging(stats));
-    out
+    let load = asked(&[Figure::Counts, Figure::Sizes, Figure::Arrivals]).then(|| load(stats));
+    let randomness = asked(&[Figure::Order, Figure::Space]).then(|| randomness(stats));
+    load.into_iter().chain(randomness.flatten()).chain(merging(stats)).collect()
 }
 
 fn load(stats: &TraceStats) -> String {

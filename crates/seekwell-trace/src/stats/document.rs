@@ -2,18 +2,24 @@
 //!
 //! Shares lie in 0..=1. A value the trace cannot tell is `None`, never zero.
 
+use super::figure::{Asked, Figure};
 use super::policy::Policy;
 use crate::source::About;
 use seekwell_io::histogram::Histogram;
 use seekwell_io::request::Op;
-use serde::{Deserialize, Serialize};
+use serde::ser::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The name of the document's form.
 pub const SCHEMA: &str = "seekwell/trace-stats/1";
 
-/// All statistics of one trace.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Statistics of one trace. Figures that were not asked for are blank, and no keys of the document.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(remote = "Self")]
 pub struct TraceStats {
+    /// Which figures these are.
+    #[serde(skip)]
+    pub asked: Asked,
     /// [`SCHEMA`].
     pub schema: String,
     /// The file as it was given.
@@ -22,10 +28,8 @@ pub struct TraceStats {
     pub about: About,
     /// SHA-256 of all sums in their one form, in hexadecimal: the same whoever gathered which
     /// devices, and whatever the files are called.
-    #[serde(default)]
     pub digest: String,
     /// One block in 2^k was followed.
-    #[serde(default)]
     pub rate_log2: u32,
     /// What kind of load it is and how far from random; the rules stand in `describe.rs`.
     pub sentences: Vec<String>,
@@ -68,7 +72,6 @@ pub struct TraceStats {
     /// How often a block comes back, and what a cache would miss.
     pub reuse: Option<Reuse>,
     /// What one cache of all devices would miss, by policy; where asked for.
-    #[serde(default)]
     pub policies: Vec<PolicyCurve>,
     /// Where reads and writes begin and end.
     pub alignment: Alignment,
@@ -80,6 +83,21 @@ pub struct TraceStats {
     pub devices: Vec<Party>,
     /// The busiest processes first; empty where none is known.
     pub processes: Vec<Party>,
+}
+
+impl Serialize for TraceStats {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.asked == Asked::ALL {
+            return Self::serialize(self, serializer);
+        }
+        let document = Self::serialize(self, serde_json::value::Serializer);
+        let mut document = document.map_err(S::Error::custom)?;
+        let left_out = Figure::ALL.into_iter().filter(|figure| !self.asked.has(*figure));
+        if let Some(keys) = document.as_object_mut() {
+            left_out.flat_map(Figure::keys).for_each(|key| drop(keys.remove(*key)));
+        }
+        document.serialize(serializer)
+    }
 }
 
 /// One operation.

@@ -1,5 +1,6 @@
 //! What can be wrong with statistics that are gathered in parts.
 
+use super::figure::Asked;
 use super::which::Shard;
 use crate::error::TraceError;
 use seekwell_sys::classify;
@@ -35,6 +36,8 @@ pub enum StatsError {
          --rate-log2"
     )]
     Rates { one: u32, other: u32 },
+    #[error("one holds {one} and another {other}: make both with the same --only")]
+    Figures { one: Asked, other: Asked },
     #[error("one holds {what} and another does not: make both with the same options")]
     Options { what: &'static str },
     /// What is wrong with one of several files.
@@ -47,7 +50,7 @@ pub enum StatsError {
 
 classify!(StatsError {
     NotShown: Missing;
-    Usage: SameDevice, SameShard, Rates, Options, TooMany;
+    Usage: SameDevice, SameShard, Rates, Figures, Options, TooMany;
     Invalid: Part;
     | Self::Trace(error) => error.class(),
     | Self::In { error, .. } => error.class(),

@@ -1,43 +1,46 @@
 //! Gathering the statistics of a trace, on as many cores as there are.
 
-use super::{Options, Stats, StatsError};
+use super::which::name_of;
+use super::{Options, Shard, Stats, StatsError};
 use crate::error::TraceError;
 use crate::record::Record;
-use crate::source::{About, Tables, TraceSource};
+use crate::source::{About, BATCH, Tables, TraceSource};
 use seekwell_sys::thread::start_scoped;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
 /// Batches that wait for a thread.
 const WAITING: usize = 8;
 
-/// Reads a source, called `file`, to its end. With several threads, this one decodes and each of
-/// the others takes some of the devices. `proceed` is asked after every batch with the requests so
-/// far.
+/// Reads of a source, called `file`, what the figures need, to its end. With several threads, this
+/// one decodes and each of the others takes some of the devices. `proceed` is asked after every
+/// batch with the requests so far.
 ///
 /// # Errors
 /// What the source answers, and as [`Stats::update`]. `None` where `proceed` said no.
 pub fn of(
-    source: &mut dyn TraceSource,
+    mut source: impl TraceSource,
     file: &str,
     options: &Options,
     threads: usize,
     mut proceed: impl FnMut(u64) -> bool,
 ) -> Result<Option<Stats>, StatsError> {
+    source.narrow(options.fields());
     if threads < 2 {
         let mut stats = Stats::new(options.clone());
         stats.begin(file);
-        let whole = each(source, &mut proceed, |batch| {
-            stats.update(&batch.records, &batch.about, &batch.tables)
+        let whole = each(&mut source, &mut proceed, |records, about, tables| {
+            stats.update(records, about, tables)
         })?;
         return Ok(whole.then_some(stats));
     }
     thread::scope(|scope| {
-        let mut senders: Vec<SyncSender<Arc<Batch>>> = Vec::new();
+        let (used, unused) = channel();
+        let mut dealer = Dealer { file, hands: Vec::new(), of_device: Vec::new(), unused };
         let mut workers = Vec::new();
         let room = Arc::default();
         for index in 0..threads as u64 {
@@ -45,17 +48,17 @@ pub fn of(
             let shard = options.shard.part(index, threads as u64);
             let mut stats = Stats::new(Options { shard, ..options.clone() });
             stats.room.all = Arc::clone(&room);
-            senders.push(sender);
-            let worker = start_scoped(scope, "stats", move || work(stats, file, &receiver));
+            dealer.hands.push(Hand { shard, records: Vec::new(), sender });
+            let used = used.clone();
+            let worker = start_scoped(scope, "stats", move || work(stats, file, &receiver, &used));
             workers.push(worker.map_err(TraceError::from)?);
         }
-        let whole = each(source, &mut proceed, |batch| {
-            let batch = Arc::new(batch);
+        let whole = each(&mut source, &mut proceed, |records, about, tables| {
             // A thread that has given up says why below.
-            let sent = senders.iter().all(|sender| sender.send(Arc::clone(&batch)).is_ok());
+            let sent = dealer.deal(records, about, tables);
             if sent { Ok(()) } else { Err(TraceError::Interrupted.into()) }
         });
-        drop(senders);
+        drop(dealer);
         let ended = workers.into_iter().map(|worker| worker.join().expect("it does not panic"));
         let parts: Vec<Stats> = ended.collect::<Result<_, _>>()?;
         let merge = |mut all: Stats, part| all.merge(part).map(|()| all);
@@ -67,17 +70,75 @@ pub fn of(
     })
 }
 
-/// What the threads are given.
+/// What a thread is given.
 struct Batch {
     records: Vec<Record>,
     about: Arc<About>,
     tables: Arc<Tables>,
 }
 
-fn work(mut stats: Stats, file: &str, batches: &Receiver<Arc<Batch>>) -> Result<Stats, StatsError> {
+/// A thread, its devices, and what it is given next.
+struct Hand {
+    shard: Shard,
+    records: Vec<Record>,
+    sender: SyncSender<Batch>,
+}
+
+/// Gives each thread the requests of its devices.
+struct Dealer<'a> {
+    file: &'a str,
+    hands: Vec<Hand>,
+    /// Whose each device of the file is, once it was seen; nobody's where it is not counted.
+    of_device: Vec<Option<Option<usize>>>,
+    /// What threads are done with.
+    unused: Receiver<Vec<Record>>,
+}
+
+impl Dealer<'_> {
+    /// Whether all threads still take something.
+    fn deal(&mut self, records: &[Record], about: &Arc<About>, tables: &Arc<Tables>) -> bool {
+        for record in records {
+            let device = record.device as usize;
+            let whose = match self.of_device.get(device) {
+                Some(Some(whose)) => *whose,
+                _ => self.place(device, about, tables),
+            };
+            if let Some(whose) = whose {
+                self.hands[whose].records.push(*record);
+            }
+        }
+        self.hands.iter_mut().all(|hand| {
+            let next = self.unused.try_recv().unwrap_or_default();
+            let records = std::mem::replace(&mut hand.records, next);
+            let (about, tables) = (Arc::clone(about), Arc::clone(tables));
+            hand.sender.send(Batch { records, about, tables }).is_ok()
+        })
+    }
+
+    #[cold]
+    fn place(&mut self, device: usize, about: &About, tables: &Tables) -> Option<usize> {
+        let name = name_of(device, about, tables, self.file);
+        let whose = self.hands.iter().position(|hand| hand.shard.holds(&name));
+        if device >= self.of_device.len() {
+            self.of_device.resize(device + 1, None);
+        }
+        self.of_device[device] = Some(whose);
+        whose
+    }
+}
+
+fn work(
+    mut stats: Stats,
+    file: &str,
+    batches: &Receiver<Batch>,
+    used: &Sender<Vec<Record>>,
+) -> Result<Stats, StatsError> {
     stats.begin(file);
-    while let Ok(batch) = batches.recv() {
-        stats.update(&batch.records, &batch.about, &batch.tables)?;
+    while let Ok(Batch { mut records, about, tables }) = batches.recv() {
+        stats.update(&records, &about, &tables)?;
+        records.clear();
+        // Nobody wants it once all is read.
+        let _ = used.send(records);
     }
     Ok(stats)
 }
@@ -86,12 +147,13 @@ fn work(mut stats: Stats, file: &str, batches: &Receiver<Arc<Batch>>) -> Result<
 fn each(
     source: &mut dyn TraceSource,
     proceed: &mut dyn FnMut(u64) -> bool,
-    mut take: impl FnMut(Batch) -> Result<(), StatsError>,
+    mut take: impl FnMut(&[Record], &Arc<About>, &Arc<Tables>) -> Result<(), StatsError>,
 ) -> Result<bool, StatsError> {
     let (mut about, mut tables) = (Arc::new(source.about().clone()), Arc::new(Tables::default()));
     let mut read = 0;
+    let mut records = Vec::with_capacity(BATCH);
     loop {
-        let mut records = Vec::with_capacity(crate::source::BATCH);
+        records.clear();
         source.read(&mut records)?;
         if *about != *source.about() {
             about = Arc::new(source.about().clone());
@@ -103,8 +165,7 @@ fn each(
         }
         let is_over = records.is_empty();
         read += records.len() as u64;
-        let (about, tables) = (Arc::clone(&about), Arc::clone(&tables));
-        take(Batch { records, about, tables })?;
+        take(&records, &about, &tables)?;
         if is_over || !proceed(read) {
             return Ok(is_over);
         }

@@ -4,8 +4,9 @@
 //! span, neighbours are joined and the step doubles.
 
 use super::document::{Course, Map};
+use super::seen::{Reads, Seen};
 use super::sum::{Max, Sum, Wire, sums};
-use crate::record::Record;
+use crate::record::Fields;
 use seekwell_io::request::Op;
 
 /// One dimension: a span of at most `PLACES` steps of 2^bits.
@@ -107,6 +108,10 @@ impl Default for Times {
     }
 }
 
+impl Reads for Times {
+    const FIELDS: Fields = Fields::LENGTH;
+}
+
 impl Times {
     #[inline]
     fn at(&mut self, ns: u64) -> &mut Step {
@@ -135,13 +140,13 @@ impl Times {
     }
 
     #[inline]
-    pub fn arrival(&mut self, ns: u64, record: &Record) {
+    pub fn arrival(&mut self, ns: u64, record: &Seen<Self>) {
         let step = self.at(ns);
-        let read = u64::from(record.op == Op::Read);
+        let read = u64::from(record.op() == Op::Read);
         step.reads += read;
         step.others += 1 - read;
-        if matches!(record.op, Op::Read | Op::Write) {
-            step.bytes += u64::from(record.len);
+        if matches!(record.op(), Op::Read | Op::Write) {
+            step.bytes += u64::from(record.len());
         }
     }
 
@@ -261,13 +266,14 @@ impl Grid {
     }
 
     #[inline]
-    fn add(&mut self, ns: u64, record: &Record) {
-        if !self.times.covers(ns) || !self.places.covers(record.offset) {
-            self.widen(ns, record.offset);
+    fn add(&mut self, ns: u64, record: &Seen<Maps>) {
+        let offset = record.offset();
+        if !self.times.covers(ns) || !self.places.covers(offset) {
+            self.widen(ns, offset);
         }
         self.requests += 1;
-        let at = self.times.place(ns) * ROWS as usize + self.places.place(record.offset);
-        let cell = &mut self.cells[at][record.op as usize & 1];
+        let at = self.times.place(ns) * ROWS as usize + self.places.place(offset);
+        let cell = &mut self.cells[at][record.op() as usize & 1];
         *cell = cell.saturating_add(1);
     }
 
@@ -339,12 +345,16 @@ pub(super) struct Maps {
     grids: Vec<Option<Grid>>,
 }
 
+impl Reads for Maps {
+    const FIELDS: Fields = Fields::ARRIVAL.and(Fields::OFFSET);
+}
+
 impl Maps {
     #[inline]
-    pub fn add(&mut self, record: &Record) {
-        let device = record.device as usize;
+    pub fn add(&mut self, record: &Seen<Self>) {
+        let device = record.device();
         let Some(at) = record.arrival().get() else { return };
-        if device >= DEVICES || !matches!(record.op, Op::Read | Op::Write) {
+        if device >= DEVICES || !matches!(record.op(), Op::Read | Op::Write) {
             return;
         }
         if device >= self.grids.len() {
@@ -370,7 +380,7 @@ pub(super) fn busiest(mut maps: Vec<Map>) -> Vec<Map> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Stamp;
+    use crate::record::{Record, Stamp};
     use seekwell_io::units::Nanos;
 
     #[test]
@@ -378,7 +388,7 @@ mod tests {
         let mut times = Times::default();
         let read = Record::new(Op::Read, 0, 512);
         for i in 0..100_000u64 {
-            times.arrival(i * 3_000_000, &read);
+            times.arrival(i * 3_000_000, &Seen::of(&read));
         }
         let course = times.finish(0, false).unwrap();
         assert_eq!(course.reads.iter().sum::<u64>(), 100_000);
@@ -394,7 +404,7 @@ mod tests {
         let places = [500u64 << 30, (500 << 30) + 4096, 499 << 30, 1 << 40];
         for (i, offset) in places.into_iter().enumerate() {
             let queued = Stamp::at(Nanos(i as u64 * 1_000_000_000));
-            maps.add(&Record { queued, ..Record::new(Op::Write, offset, 512) });
+            maps.add(&Seen::of(&Record { queued, ..Record::new(Op::Write, offset, 512) }));
         }
         let map = &maps.finish(0, |i| i.to_string())[0];
         assert_eq!(map.cells.iter().map(|c| c.3).sum::<u32>(), 4);

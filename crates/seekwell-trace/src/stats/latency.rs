@@ -1,8 +1,9 @@
 //! How long requests take, by operation and part of the way.
 
 use super::document::{Bins, Latency, Span};
+use super::seen::{Reads, Seen};
 use super::sum::sums;
-use crate::record::{Record, Stamp};
+use crate::record::{Fields, Stamp};
 use seekwell_io::histogram::Histogram;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -14,17 +15,18 @@ sums! {
     }
 }
 
+impl Reads for Latencies {
+    const FIELDS: Fields = Fields::QUEUED.and(Fields::ISSUED).and(Fields::COMPLETED);
+}
+
 impl Latencies {
     #[inline]
-    pub fn add(&mut self, record: &Record) {
-        let op = record.op as usize;
+    pub fn add(&mut self, record: &Seen<Self>) {
+        let op = record.op() as usize;
+        let (queued, completed) = (record.queued(), record.completed());
         // A bio that was merged or split has no service time; the request that carried it has.
-        let served = if record.reached_device() { record.issued } else { Stamp::NONE };
-        let spans = [
-            (record.queued, record.issued),
-            (served, record.completed),
-            (record.queued, record.completed),
-        ];
+        let served = if record.reached_device() { record.issued() } else { Stamp::NONE };
+        let spans = [(queued, record.issued()), (served, completed), (queued, completed)];
         for (kind, (from, to)) in self.kinds.iter_mut().zip(spans) {
             if let Some(ns) = between(from, to) {
                 kind[op].record(Nanos(ns));

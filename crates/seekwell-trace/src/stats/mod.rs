@@ -29,6 +29,7 @@ mod device;
 pub mod document;
 mod entry;
 mod error;
+mod figure;
 mod gather;
 mod grid;
 mod idle;
@@ -42,6 +43,7 @@ mod parties;
 mod policy;
 mod queue;
 mod ratio;
+mod seen;
 mod shared;
 mod sum;
 mod which;
@@ -51,6 +53,7 @@ mod tests;
 
 pub use document::{Drawing, SCHEMA, TraceStats};
 pub use error::StatsError;
+pub use figure::{Asked, Figure};
 pub use gather::{of, usual_rate_log2};
 pub use policy::Policy;
 pub use which::{Options, Shard, identity};
@@ -64,7 +67,7 @@ use parties::Counted;
 use ratio::{rate, share};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-use std::borrow::Cow;
+use seen::Seen;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -100,8 +103,10 @@ sums! {
 /// No number yet, and the number of a device that is not counted.
 const UNSEEN: u32 = u32::MAX;
 const LEFT_OUT: u32 = u32::MAX - 1;
-/// So many records of each device are held where several take turns, up to a bound (14 MiB).
-const TURNS: usize = 64;
+/// Devices whose requests are held together until there is a batch of them, which is then counted
+/// device by device: neither what is held nor what is remembered of so few leaves the cache.
+const TOGETHER: usize = 64;
+/// Requests held of all devices (14 MiB).
 const MOST_HELD: usize = 1 << 18;
 
 /// Statistics of any number of devices. They merge: whoever gathers which devices, and in whatever
@@ -118,6 +123,9 @@ pub struct Stats {
     here: Option<About>,
     /// Devices that have not ended.
     open: Vec<Device>,
+    /// Not counted yet, by [`TOGETHER`] devices.
+    held: Vec<Vec<Record>>,
+    by_device: Vec<Record>,
     processes: Vec<(String, Counted)>,
     numbers: HashMap<String, u32>,
     process_numbers: HashMap<String, u32>,
@@ -125,9 +133,6 @@ pub struct Stats {
     file: String,
     devices_here: Vec<u32>,
     processes_here: Vec<u32>,
-    /// Not counted yet.
-    held: Vec<Record>,
-    by_device: Vec<Record>,
     samples: Vec<Sample>,
     maps: grid::Maps,
     drawn: Vec<document::Map>,
@@ -164,14 +169,14 @@ impl Stats {
             before: None,
             here: None,
             open: Vec::new(),
+            held: Vec::new(),
+            by_device: Vec::new(),
             processes: Vec::new(),
             numbers: HashMap::new(),
             process_numbers: HashMap::new(),
             file: String::new(),
             devices_here: Vec::new(),
             processes_here: Vec::new(),
-            held: Vec::new(),
-            by_device: Vec::new(),
             samples: Vec::new(),
             maps: grid::Maps::default(),
             drawn: Vec::new(),
@@ -207,13 +212,7 @@ impl Stats {
         if self.here.as_ref() != Some(about) {
             self.here = Some(about.clone());
         }
-        for part in records.chunks(BATCH) {
-            self.take(part, about, tables)?;
-            let wanted = (self.open.len() * TURNS).clamp(BATCH, MOST_HELD);
-            if self.open.len() < 2 || self.held.len() >= wanted {
-                self.count_held();
-            }
-        }
+        self.take(records, about, tables)?;
         self.check_room()
     }
 
@@ -239,6 +238,7 @@ impl Stats {
         tables: &Tables,
     ) -> Result<(), StatsError> {
         let zero_ns = about.unix_ns_at_zero.unwrap_or(0);
+        let mut most_held = self.most_held();
         for record in records {
             let (device, process) = (record.device as usize, record.process as usize);
             let mut number = self.devices_here.get(device).copied().unwrap_or(UNSEEN);
@@ -259,9 +259,13 @@ impl Stats {
                     *stamp = Stamp::from(at.map(|at| Nanos(at.min(u64::MAX - 1))));
                 }
             }
-            self.held.push(kept);
-        }
-        if !self.held.is_empty() {
+            let group = number as usize / TOGETHER;
+            let held = &mut self.held[group];
+            held.push(kept);
+            if held.len() >= most_held {
+                self.count_held(group);
+                most_held = self.most_held();
+            }
             self.fleet.clocks[usize::from(about.unix_ns_at_zero.is_none())] = true;
         }
         Ok(())
@@ -274,10 +278,7 @@ impl Stats {
         about: &About,
         tables: &Tables,
     ) -> Result<u32, StatsError> {
-        let name = match tables.devices.get(device) {
-            Some(known) => identity(&known.name, about, &self.file),
-            None => Cow::Owned(format!("device {device}")),
-        };
+        let name = which::name_of(device, about, tables, &self.file);
         let number = match self.numbers.get(&*name) {
             Some(number) => *number,
             None if !self.options.shard.holds(&name) => LEFT_OUT,
@@ -287,6 +288,7 @@ impl Stats {
             None => {
                 self.numbers.insert(name.to_string(), self.open.len() as u32);
                 self.open.push(Device::new(name.into_owned()));
+                self.held.resize(self.open.len().div_ceil(TOGETHER), Vec::new());
                 self.open.len() as u32 - 1
             }
         };
@@ -306,59 +308,87 @@ impl Stats {
         number
     }
 
-    /// Counts what is held, device by device: the state of one is in the cache then.
-    fn count_held(&mut self) {
-        let held = std::mem::take(&mut self.held);
-        if self.open.len() < 2 {
-            self.add(&held);
-        } else {
-            let mut sorted = std::mem::take(&mut self.by_device);
-            sort_by_device(&held, self.open.len(), &mut sorted);
-            sorted.chunk_by(|a, b| a.device == b.device).for_each(|of_one| self.add(of_one));
-            self.by_device = sorted;
-        }
-        self.held = held;
-        self.held.clear();
+    /// How many requests of one group of devices are held.
+    fn most_held(&self) -> usize {
+        BATCH.min(MOST_HELD / self.held.len().max(1)).max(1)
+    }
+
+    /// Counts what is held of a group of devices.
+    fn count_held(&mut self, group: usize) {
+        let mut held = std::mem::take(&mut self.held[group]);
+        let mut sorted = std::mem::take(&mut self.by_device);
+        sort_by_device(&held, &mut sorted);
+        sorted.chunk_by(|a, b| a.device == b.device).for_each(|of_one| self.add(of_one));
+        held.clear();
+        (self.held[group], self.by_device) = (held, sorted);
     }
 
     /// Records of one device.
     fn add(&mut self, records: &[Record]) {
+        let asked = self.options.asked;
         let plain = |r: &Record| !r.flags.has(Flags::OTHER) && r.was_asked_for();
         for run in records.chunk_by(|a, b| plain(a) && plain(b)) {
-            match &run[0] {
-                first if first.flags.has(Flags::OTHER) => self.fleet.other_commands += 1,
-                first if !first.was_asked_for() => {
-                    self.fleet.latencies.add(first);
-                    self.open[first.device as usize].add_at_device(&mut self.fleet, first);
+            let first = &run[0];
+            if plain(first) {
+                self.add_requests(run);
+            } else if first.flags.has(Flags::OTHER) {
+                self.fleet.other_commands += 1;
+            } else {
+                if asked.has(Figure::Latencies) {
+                    self.fleet.latencies.add(&Seen::of(first));
                 }
-                _ => self.add_requests(run),
+                self.open[first.device as usize].add_at_device(&mut self.fleet, asked, first);
             }
         }
     }
 
     fn add_requests(&mut self, records: &[Record]) {
         let Self { fleet, open, processes, samples, maps, options, .. } = self;
-        let device = &mut open[records[0].device as usize];
-        each(&mut fleet.operations, records, |all, r| all.add(r));
-        each(&mut fleet.sizes, records, |all, r| all.add(r));
-        each(&mut fleet.alignment, records, |all, r| all.add(r));
-        each(&mut fleet.latencies, records, |all, r| all.add(r));
-        each(maps, records, |all, r| all.add(r));
-        each(&mut (&mut *fleet, &mut *device, processes), records, |(fleet, device, all), r| {
-            let (_, process) = &mut all[r.process as usize];
-            device.place(fleet, process, r);
-        });
-        each(&mut (&mut *fleet, &mut *device), records, |(fleet, device), r| device.time(fleet, r));
-        let how = How { rate_log2: options.rate_log2, reuse: options.reuse };
-        let mut wanted = (!options.policies.is_empty()).then_some(samples);
-        each(&mut (&mut fleet.touched, &mut device.blocks), records, |(touched, blocks), r| {
-            blocks.add(touched, how, r, wanted.as_deref_mut());
-        });
+        let (asked, device) = (options.asked, &mut open[records[0].device as usize]);
+        if asked.has(Figure::Counts) {
+            each(&mut fleet.operations, records, |all, r| all.add(&Seen::of(r)));
+        }
+        if asked.has(Figure::Sizes) {
+            each(&mut fleet.sizes, records, |all, r| all.add(&Seen::of(r)));
+        }
+        if asked.has(Figure::Alignment) {
+            each(&mut fleet.alignment, records, |all, r| all.add(&Seen::of(r)));
+        }
+        if asked.has(Figure::Latencies) {
+            each(&mut fleet.latencies, records, |all, r| all.add(&Seen::of(r)));
+        }
+        if options.draws_maps() {
+            each(maps, records, |all, r| all.add(&Seen::of(r)));
+        }
+        if asked.has_any(Asked::PLACED) {
+            each(
+                &mut (&mut *fleet, &mut *device, processes),
+                records,
+                |(fleet, device, all), r| {
+                    let (_, process) = &mut all[r.process as usize];
+                    device.place(fleet, asked, process, r);
+                },
+            );
+        }
+        if asked.has_any(Asked::TIMED) {
+            each(&mut (&mut *fleet, &mut *device), records, |(fleet, device), r| {
+                device.time(fleet, asked, r);
+            });
+        }
+        if options.follows_blocks() {
+            let reuse = asked.has(Figure::Reuse);
+            let how = How { rate_log2: options.rate_log2, reuse };
+            let mut wanted = (!options.policies.is_empty()).then_some(samples);
+            each(&mut (&mut fleet.touched, &mut device.blocks), records, |(touched, blocks), r| {
+                blocks.add(touched, how, &Seen::of(r), wanted.as_deref_mut());
+            });
+        }
     }
 
     /// Ends all devices.
     fn end(&mut self) {
-        self.count_held();
+        (0..self.held.len()).for_each(|group| self.count_held(group));
+        self.held.clear();
         self.leave_file();
         let first =
             self.fleet.first.0.into_iter().chain(self.open.iter().filter_map(|d| d.first()));
@@ -366,7 +396,7 @@ impl Stats {
         let names: Vec<String> = self.open.iter().map(|device| device.name.clone()).collect();
         self.drawn.extend(std::mem::take(&mut self.maps).finish(first, |i| names[i].clone()));
         for device in self.open.drain(..) {
-            device.end(&mut self.fleet);
+            device.end(&mut self.fleet, self.options.asked);
         }
         for (name, counted) in self.processes.drain(..) {
             if counted.requests != [0; 4] {
@@ -385,8 +415,8 @@ impl Stats {
     /// Ends all devices and adds those of another.
     ///
     /// # Errors
-    /// [`StatsError::SameDevice`], [`StatsError::Rates`] and [`StatsError::Options`]; nothing is
-    /// added then.
+    /// [`StatsError::SameDevice`], [`StatsError::Rates`], [`StatsError::Figures`] and
+    /// [`StatsError::Options`]; nothing is added then.
     pub fn merge(&mut self, mut other: Self) -> Result<(), StatsError> {
         self.end();
         other.end();
@@ -394,8 +424,9 @@ impl Stats {
         if one != theirs {
             return Err(StatsError::Rates { one, other: theirs });
         }
-        if self.options.reuse != other.options.reuse {
-            return Err(StatsError::Options { what: "reuse distances" });
+        let (one, theirs) = (self.options.asked, other.options.asked);
+        if one != theirs {
+            return Err(StatsError::Figures { one, other: theirs });
         }
         if self.options.policies != other.options.policies {
             return Err(StatsError::Options { what: "curves of the same policies" });
@@ -445,9 +476,12 @@ impl Stats {
         let (reads, writes) = (operations.of(Op::Read), operations.of(Op::Write));
         let moved = |op| operations.bytes_of(op);
         let both = moved(Op::Read) + moved(Op::Write);
+        let asked = options.asked;
         let named = fleet.processes.keys().any(|name| !name.is_empty());
         let unknown = About::new("none", Clock::Start, Capture::Queue);
+        let in_order = asked.has(Figure::Order);
         let mut told = TraceStats {
+            asked,
             schema: SCHEMA.to_owned(),
             file: file.to_owned(),
             about: self.before.clone().unwrap_or(unknown),
@@ -472,13 +506,13 @@ impl Stats {
             order: fleet.order.finish(),
             space: fleet.touched.space(rate_log2),
             succession: fleet.touched.succession(rate_log2),
-            reuse: options.reuse.then(|| fleet.touched.reuse(rate_log2)).flatten(),
+            reuse: asked.has(Figure::Reuse).then(|| fleet.touched.reuse(rate_log2)).flatten(),
             policies: shared::curves(&options.policies, &self.samples, rate_log2, fleet),
             alignment: fleet.alignment.finish(),
             durability: operations.durability(duration_ns),
-            idle: fleet.idle.finish(fleet.devices_ns),
-            devices: parties::parties(&fleet.devices),
-            processes: if named { processes(&fleet.processes) } else { Vec::new() },
+            idle: asked.has(Figure::Idle).then(|| fleet.idle.finish(fleet.devices_ns)).flatten(),
+            devices: parties::parties(&fleet.devices, in_order),
+            processes: if named { processes(&fleet.processes, in_order) } else { Vec::new() },
         };
         told.sentences = describe::sentences(&told);
         let drawing = Drawing {
@@ -490,17 +524,18 @@ impl Stats {
     }
 }
 
-/// The same records, those of one device together and in their order.
-fn sort_by_device(records: &[Record], devices: usize, out: &mut Vec<Record>) {
-    let mut next = vec![0_u32; devices + 1];
-    records.iter().for_each(|r| next[r.device as usize + 1] += 1);
-    for device in 0..devices {
+/// The records of a group of devices, those of one device together and in their order.
+fn sort_by_device(records: &[Record], out: &mut Vec<Record>) {
+    let place = |record: &Record| record.device as usize % TOGETHER;
+    let mut next = [0; TOGETHER + 1];
+    records.iter().for_each(|record| next[place(record) + 1] += 1);
+    for device in 0..TOGETHER {
         next[device + 1] += next[device];
     }
     out.resize(records.len(), Record::new(Op::Read, 0, 0));
     for record in records {
-        let at = &mut next[record.device as usize];
-        out[*at as usize] = *record;
+        let at = &mut next[place(record)];
+        out[*at] = *record;
         *at += 1;
     }
 }
@@ -514,8 +549,8 @@ fn put(numbers: &mut Vec<u32>, at: usize, number: u32) {
 }
 
 /// Those without a name are unknown.
-fn processes(all: &BTreeMap<String, Counted>) -> Vec<document::Party> {
-    let mut parties = parties::parties(all);
+fn processes(all: &BTreeMap<String, Counted>, in_order: bool) -> Vec<document::Party> {
+    let mut parties = parties::parties(all, in_order);
     for party in parties.iter_mut().filter(|party| party.name.is_empty()) {
         "unknown".clone_into(&mut party.name);
     }

@@ -3,8 +3,9 @@
 use super::document::{self, Seek};
 use super::log_bins::LogBins;
 use super::ratio::share;
+use super::seen::{Reads, Seen};
 use super::sum::{Sum, sums};
-use crate::record::Record;
+use crate::record::Fields;
 use seekwell_io::request::Op;
 
 /// Requests looked back on.
@@ -89,14 +90,18 @@ sums! {
     }
 }
 
+impl Reads for Sequence {
+    const FIELDS: Fields = Fields::OFFSET.and(Fields::LENGTH);
+}
+
 impl Sequence {
     /// A request of the device; whether it begins where the one before it ended.
     #[inline]
-    pub fn add(&mut self, recent: &mut Recent, record: &Record) -> bool {
-        if !matches!(record.op, Op::Read | Op::Write) || record.len == 0 {
+    pub fn add(&mut self, recent: &mut Recent, record: &Seen<Self>) -> bool {
+        if !matches!(record.op(), Op::Read | Op::Write) || record.len() == 0 {
             return false;
         }
-        let (start, end) = (record.offset, record.end());
+        let (start, end) = (record.offset(), record.end());
         self.requests += 1;
         let before = recent.last();
         if let Some(before) = before {

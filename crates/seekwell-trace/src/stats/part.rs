@@ -9,6 +9,7 @@
 
 use super::blocks::Sample;
 use super::error::StatsError;
+use super::figure::Asked;
 use super::policy::Policy;
 use super::sum::{Max, Wire};
 use super::which::{self, Shard};
@@ -86,7 +87,7 @@ impl Stats {
         self.end();
         let mut out = Vec::new();
         u64::from(self.options.rate_log2).put(&mut out);
-        self.options.reuse.put(&mut out);
+        self.options.asked.code().put(&mut out);
         (self.options.policies.len() as u64).put(&mut out);
         self.options.policies.iter().for_each(|policy| (*policy as u64).put(&mut out));
         self.fleet.put(&mut out);
@@ -100,11 +101,11 @@ impl Stats {
     fn take_figures(figures: &[u8]) -> Option<Self> {
         let from = &mut &figures[..];
         let rate_log2 = u64::take(from).filter(|rate| *rate <= LOWEST_RATE)? as u32;
-        let reuse = bool::take(from)?;
+        let asked = Asked::of_code(u64::take(from)?)?;
         let n = u64::take(from).filter(|n| *n <= Policy::ALL.len() as u64)?;
         let policy = |_| Policy::ALL.get(u64::take(from)? as usize).copied();
         let policies = (0..n).map(policy).collect::<Option<_>>()?;
-        let options = Options { reuse, rate_log2, policies, ..Options::default() };
+        let options = Options { asked, rate_log2, policies, ..Options::default() };
         let mut stats = Self::new(options);
         stats.fleet = Wire::take(from)?;
         stats.blocks_ended = stats.fleet.touched.blocks;

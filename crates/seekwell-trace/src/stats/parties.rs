@@ -1,10 +1,10 @@
 //! The same few numbers for each device and each process.
 
 use super::document::Party;
-use super::latency::between;
 use super::ratio::share;
+use super::seen::{Reads, Seen};
 use super::sum::{sums, total};
-use crate::record::Record;
+use crate::record::Fields;
 use seekwell_io::request::Op;
 use std::collections::BTreeMap;
 
@@ -22,14 +22,19 @@ sums! {
     }
 }
 
+impl Reads for Counted {
+    const FIELDS: Fields = Fields::LENGTH;
+}
+
 impl Counted {
+    /// A request, and where known how long it took.
     #[inline]
-    pub fn add(&mut self, record: &Record, sequential: bool) {
-        let op = record.op as usize;
+    pub fn add(&mut self, record: &Seen<Self>, sequential: bool, took_ns: Option<u64>) {
+        let op = record.op() as usize;
         self.requests[op] += 1;
-        self.bytes[op] += u64::from(record.len);
+        self.bytes[op] += u64::from(record.len());
         self.sequential += u64::from(sequential);
-        if let Some(ns) = between(record.arrival(), record.completed) {
+        if let Some(ns) = took_ns {
             self.timed += 1;
             self.latency_ns += u128::from(ns);
         }
@@ -43,13 +48,18 @@ const RECENT: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Ends(Vec<(u32, u64)>);
 
+impl Reads for Ends {
+    const FIELDS: Fields = Fields::PROCESS.and(Fields::OFFSET).and(Fields::LENGTH);
+}
+
 impl Ends {
     /// Whether a request begins where the one before it, of this process on this device, ended.
     #[inline]
-    pub fn follows(&mut self, process: u32, record: &Record) -> bool {
-        if !matches!(record.op, Op::Read | Op::Write) || record.len == 0 {
+    pub fn follows(&mut self, record: &Seen<Self>) -> bool {
+        if !matches!(record.op(), Op::Read | Op::Write) || record.len() == 0 {
             return false;
         }
+        let process = record.process();
         let at = self.0.iter().position(|(known, _)| *known == process);
         let at = at.unwrap_or_else(|| {
             self.0.truncate(RECENT - 1);
@@ -57,12 +67,12 @@ impl Ends {
             self.0.len() - 1
         });
         self.0[..=at].rotate_right(1);
-        std::mem::replace(&mut self.0[0].1, record.end()) == record.offset
+        std::mem::replace(&mut self.0[0].1, record.end()) == record.offset()
     }
 }
 
-/// The busiest first.
-pub(super) fn parties(all: &BTreeMap<String, Counted>) -> Vec<Party> {
+/// The busiest first; what is sequential where that was looked at.
+pub(super) fn parties(all: &BTreeMap<String, Counted>, in_order: bool) -> Vec<Party> {
     let of_all = all.values().fold(0_u64, |sum, c| sum.saturating_add(total(&c.requests)));
     let one = |(name, c): (&String, &Counted)| {
         let requests = total(&c.requests);
@@ -77,7 +87,8 @@ pub(super) fn parties(all: &BTreeMap<String, Counted>) -> Vec<Party> {
             discards: of(Op::Discard),
             read_bytes: c.bytes[Op::Read as usize],
             written_bytes: c.bytes[Op::Write as usize],
-            sequential_share: share(c.sequential, of(Op::Read) + of(Op::Write)),
+            sequential_share: share(c.sequential, of(Op::Read) + of(Op::Write))
+                .filter(|_| in_order),
             latency_ns_mean: (c.timed > 0).then(|| c.latency_ns as f64 / c.timed as f64),
         }
     };

@@ -1,9 +1,13 @@
 //! What is computed, and of which devices.
 
+use super::blocks::Blocks;
 use super::entry::seed_of;
+use super::figure::Asked;
 use super::policy::Policy;
+use super::seen::Reads;
 use crate::formats::{Detail, Format};
-use crate::source::About;
+use crate::record::Fields;
+use crate::source::{About, Tables};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -12,8 +16,10 @@ use std::str::FromStr;
 /// What is computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Reuse distances and the miss-ratio curve too.
-    pub reuse: bool,
+    /// Which figures.
+    pub asked: Asked,
+    /// Addresses over time too, which only a page shows.
+    pub maps: bool,
     /// One block in 2^k is followed, at most 2^32; 0 follows all. Only equal rates can be merged.
     pub rate_log2: u32,
     /// Blocks followed at most, of all devices together.
@@ -28,13 +34,30 @@ impl Default for Options {
     /// All blocks of all devices, up to 12 GiB of them; no shared cache.
     fn default() -> Self {
         Self {
-            reuse: true,
+            asked: Asked::ALL,
+            maps: true,
             rate_log2: 0,
             // Tables of them are at least three eighths full: 350 MiB at most.
             most_blocks: 3 << 20,
             policies: Vec::new(),
             shard: Shard::ALL,
         }
+    }
+}
+
+impl Options {
+    /// What of each request is read.
+    pub fn fields(&self) -> Fields {
+        let fields = self.asked.fields();
+        if self.policies.is_empty() { fields } else { fields.and(Blocks::FIELDS) }
+    }
+
+    pub(super) fn follows_blocks(&self) -> bool {
+        self.asked.has_any(Asked::BLOCKS) || !self.policies.is_empty()
+    }
+
+    pub(super) fn draws_maps(&self) -> bool {
+        self.maps && self.asked.has_all(Asked::MAPS)
     }
 }
 
@@ -128,5 +151,18 @@ pub fn identity<'a>(name: &'a str, about: &About, file: &'a str) -> Cow<'a, str>
             Cow::Owned(format!("{host}/{name}"))
         }
         _ => Cow::Borrowed(name),
+    }
+}
+
+/// What a device of a file is called; one that its tables do not name, by its number.
+pub(super) fn name_of<'a>(
+    device: usize,
+    about: &About,
+    tables: &'a Tables,
+    file: &'a str,
+) -> Cow<'a, str> {
+    match tables.devices.get(device) {
+        Some(known) => identity(&known.name, about, file),
+        None => Cow::Owned(format!("device {device}")),
     }
 }

@@ -56,7 +56,8 @@ impl From<&[Record]> for Columns {
 }
 
 impl Columns {
-    /// Replaces what is here by the next `count` requests of a group.
+    /// Replaces what is here by the next `count` requests of a group. What is not read of them is
+    /// blank.
     pub(super) fn fill(
         &mut self,
         group: &mut Group,
@@ -69,6 +70,9 @@ impl Columns {
             if known.iter().any(|ns| *ns < 0) {
                 return Err(Bad::Value("a time of zero or more"));
             }
+        }
+        if group.all_queued && self.times[0].known.len() < count {
+            return Err(Bad::Value("a time for each request, as its group says"));
         }
         fetch(&mut group.offset, count, &mut self.offset, None)?;
         if self.offset.iter().any(|offset| *offset < 0) {

@@ -8,14 +8,19 @@ use parquet::errors::ParquetError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// The columns of a group, as far as they are read.
+/// The columns of a group, as far as they are read; none where nobody looks at one.
 pub struct Group {
-    pub times: Vec<ColumnReaderImpl<Int64Type>>,
-    pub offset: ColumnReaderImpl<Int64Type>,
-    pub numbers: Vec<ColumnReaderImpl<Int32Type>>,
+    pub times: Vec<Wanted<Int64Type>>,
+    pub offset: Wanted<Int64Type>,
+    pub numbers: Vec<Wanted<Int32Type>>,
     /// Requests not read yet.
     pub left: usize,
+    /// The file says that each has a time it was queued, and so others are not read.
+    pub all_queued: bool,
 }
+
+/// A column, where it is looked at.
+pub type Wanted<T> = Option<ColumnReaderImpl<T>>;
 
 /// What is wrong with a Parquet file.
 pub enum Bad {
@@ -46,19 +51,28 @@ impl From<ParquetError> for Bad {
     }
 }
 
-/// Reads exactly `count` rows of a column; fewer than its group promised is an error.
+/// Reads exactly `count` rows of a column; fewer than its group promised is an error. One that is
+/// not read is blank.
 pub fn fetch<T: DataType>(
-    reader: &mut ColumnReaderImpl<T>,
+    reader: &mut Wanted<T>,
     count: usize,
     values: &mut Vec<T::T>,
     levels: Option<&mut Vec<i16>>,
 ) -> Result<(), Bad> {
     values.clear();
-    values.reserve(count);
     let has_levels = levels.is_some();
     let mut none = Vec::new();
     let levels = levels.unwrap_or(&mut none);
     levels.clear();
+    let Some(reader) = reader else {
+        if has_levels {
+            levels.resize(count, 0);
+        } else {
+            values.resize(count, T::T::default());
+        }
+        return Ok(());
+    };
+    values.reserve(count);
     let mut got = 0;
     while got < count {
         let wanted = has_levels.then_some(&mut *levels);

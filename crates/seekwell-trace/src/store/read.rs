@@ -2,24 +2,27 @@
 //! nor that of a group matters.
 
 use super::columns::Columns;
-use super::decode::{Group, guarded};
+use super::decode::{Group, Wanted, guarded};
 use super::files::{NAME, footer_of, io_error, key, part_of};
-use super::schema::{NUMBERS, TIMES, message};
+use super::schema::{NUMBERS, TIMES, fields, message};
 use super::summary::Summary;
 use super::sums::{self, GroupSum, unsealed, verify};
 use crate::error::{At, TraceError};
 use crate::formats;
 use crate::formats::mapping::Mapping;
 use crate::order::Ordered;
-use crate::record::Record;
+use crate::record::{Fields, Record};
 use crate::source::{About, BATCH, Tables, TraceSource};
 use bytes::Bytes;
 use parquet::column::reader::ColumnReaderImpl;
-use parquet::data_type::{Int32Type, Int64Type};
+use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{
+    FileMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
+};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
+use parquet::file::statistics::Statistics;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, BufReader, Error, Read};
@@ -86,6 +89,8 @@ pub struct Stored {
     /// What is read a batch at a time.
     batch: Columns,
     records_read: u64,
+    /// What is looked at.
+    fields: Fields,
 }
 
 impl Stored {
@@ -138,6 +143,7 @@ impl Stored {
             group,
             batch: Columns::default(),
             records_read,
+            fields: Fields::ALL,
         }))
     }
 
@@ -183,6 +189,21 @@ impl Stored {
         Ok(count)
     }
 
+    fn column<T: DataType>(
+        &self,
+        group: &RowGroupMetaData,
+        wanted: bool,
+        number: usize,
+    ) -> Result<Wanted<T>, ParquetError> {
+        if !wanted {
+            return Ok(None);
+        }
+        let (column, rows) = (group.column(number), group.num_rows() as usize);
+        let file = Arc::new(Placed { file: Arc::clone(&self.file), at: 0 });
+        let pages = SerializedPageReader::new(file, column, rows, None)?;
+        Ok(Some(ColumnReaderImpl::new(column.column_descr_ptr(), Box::new(pages))))
+    }
+
     fn open_group(&mut self) -> Result<bool, TraceError> {
         if self.next_group == self.groups() {
             return Ok(false);
@@ -194,16 +215,11 @@ impl Stored {
         self.next_group += 1;
         let rows = usize::try_from(metadata.num_rows())
             .map_err(|_| wrong(self.records_read, "a group of zero or more records"))?;
-        let pages = |i: usize| {
-            let column = metadata.column(i);
-            let file = Arc::new(Placed { file: Arc::clone(&self.file), at: 0 });
-            let pages = SerializedPageReader::new(file, column, rows, None)?;
-            Ok::<_, ParquetError>((column.column_descr_ptr(), Box::new(pages) as Box<_>))
-        };
-        let wide = |i| pages(i).map(|(d, p)| ColumnReaderImpl::<Int64Type>::new(d, p));
-        let narrow = |i| pages(i).map(|(d, p)| ColumnReaderImpl::<Int32Type>::new(d, p));
-        let first_number = TIMES.len() + 1;
         let columns = guarded(|| {
+            let (wanted, all_queued) = wanted(self.fields, metadata);
+            let wide = |i| self.column::<Int64Type>(metadata, wanted[i], i);
+            let narrow = |i| self.column::<Int32Type>(metadata, wanted[i], i);
+            let first_number = TIMES.len() + 1;
             Ok(Group {
                 times: (0..TIMES.len()).map(wide).collect::<Result<_, _>>()?,
                 offset: wide(TIMES.len())?,
@@ -211,11 +227,22 @@ impl Stored {
                     .map(narrow)
                     .collect::<Result<_, _>>()?,
                 left: rows,
+                all_queued,
             })
         });
         self.group = Some(columns.map_err(|bad| bad.at(NAME, self.records_read, &self.path))?);
         Ok(true)
     }
+}
+
+/// Which columns of a group are read, and whether `issued` is not because all were queued.
+fn wanted(asked: Fields, group: &RowGroupMetaData) -> (Vec<bool>, bool) {
+    let queued = group.column(0).statistics();
+    let told = queued.and_then(Statistics::null_count_opt) == Some(0);
+    let all_queued = told && asked.has(Fields::ARRIVAL) && !asked.has(Fields::ISSUED);
+    let arrival = if all_queued { Fields::QUEUED } else { Fields::QUEUED.and(Fields::ISSUED) };
+    let asked = if asked.has(Fields::ARRIVAL) { asked.and(arrival) } else { asked };
+    (fields().map(|field| asked.has(field)).collect(), all_queued)
 }
 
 impl TraceSource for Stored {
@@ -240,6 +267,12 @@ impl TraceSource for Stored {
 
     fn tables(&self) -> &Tables {
         &self.tables
+    }
+
+    fn narrow(&mut self, to: Fields) {
+        // Of processes without names there is one.
+        let unnamed = self.tables.processes.len() < 2;
+        self.fields = if unnamed { to.without(Fields::PROCESS) } else { to };
     }
 }
 

@@ -8,7 +8,7 @@ use seekwell_io::units::Nanos;
 use seekwell_trace::copy::Selection;
 use seekwell_trace::formats::{self, Format, Mapping, TimeUnit};
 use seekwell_trace::split;
-use seekwell_trace::stats::{Policy, Shard};
+use seekwell_trace::stats::{Figure, Policy, Shard};
 use std::path::PathBuf;
 
 /// What is shown below the options.
@@ -17,6 +17,7 @@ Examples:
   seekwell trace list                                   formats, and the traces that are built in
   seekwell trace info web-light                         what is in this trace?
   seekwell trace stats db-heavy -o db.html              what kind of load is it?
+  seekwell trace stats db.parquet --only counts,sizes   these alone, from the columns they need
   seekwell trace convert web-light web.csv              any format into any that is written
   seekwell trace cut db-heavy busy.parquet --start 10s --end 20s --op read
   seekwell trace stats web_2.csv.gz --shard 3/16 -o part.stats  a part, on one of 16 machines
@@ -87,8 +88,13 @@ pub struct Stats {
     /// How it is read.
     #[command(flatten)]
     pub reading: Reading,
+    /// Show these figures alone, and read only the columns of a store that they need: counts, sizes,
+    /// arrivals, queue, latencies, order, space, reuse, alignment, idle, devices, processes
+    #[arg(long, value_name = "FIGURE,…", value_delimiter = ',', value_parser = figure(),
+          hide_possible_values = true)]
+    pub only: Vec<Figure>,
     /// Leave out reuse distances and the miss-ratio curve: faster
-    #[arg(long)]
+    #[arg(long, conflicts_with = "only")]
     pub no_reuse: bool,
     /// Follow one block in 2^K [default: by the size of the file]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=32))]
@@ -264,6 +270,12 @@ impl Cut {
             ops: self.op.clone(),
         }
     }
+}
+
+fn figure() -> impl TypedValueParser<Value = Figure> {
+    PossibleValuesParser::new(Figure::ALL.map(Figure::name)).map(|name| {
+        Figure::ALL.into_iter().find(|figure| figure.name() == name).expect("one of the names")
+    })
 }
 
 fn policy() -> impl TypedValueParser<Value = Policy> {

@@ -1,6 +1,7 @@
 //! Statistics gathered in parts, as a person or a cluster types it.
 
 use crate::common::{Ran, done, run, seekwell};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -184,6 +185,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_read() {
         &["--rate-log2", "33"],
         &["--exact", "--rate-log2", "2"],
         &["--policy", "best"],
+        &["--only", "counts", "--no-reuse"],
         &["--threads", "0"],
     ] {
         let refused = run(home, &[&["trace", "stats", text(&input)], more].concat());
@@ -199,6 +201,40 @@ fn what_makes_no_sense_is_refused_before_anything_is_read() {
     assert!(again.err.contains("replace it with --force"), "{}", again.err);
     let left: Vec<_> = fs::read_dir(&into).expect("lists").flatten().collect();
     assert_eq!(left.len(), 7, "{left:?}");
+}
+
+#[test]
+fn some_figures_are_a_document_of_their_own_keys_and_merge_with_the_same_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path();
+    let input = trace(home);
+    let refused = run(home, &["trace", "stats", text(&input), "--only", "counts,nonsense"]);
+    assert_eq!(refused.status, 2, "{}", refused.err);
+    for word in ["nonsense", "counts", "sizes", "arrivals", "processes"] {
+        assert!(refused.err.contains(word), "{}", refused.err);
+    }
+    let some = ["trace", "stats", text(&input), "--only", "sizes,queue"];
+    let document = good(home, &[&some[..], &["--json"]].concat()).json();
+    let keys: Vec<&str> =
+        document.as_object().expect("an object").keys().map(String::as_str).collect();
+    let always = ["about", "digest", "file", "policies", "rate_log2", "schema", "sentences"];
+    let expected = [&always[..], &["sizes", "queue", "device_queue"]].concat();
+    assert_eq!(BTreeSet::from_iter(keys), BTreeSet::from_iter(expected));
+    let whole = good(home, &["trace", "stats", text(&input), "--json"]).json();
+    assert_eq!((&document["sizes"], &document["queue"]), (&whole["sizes"], &whole["queue"]));
+    let shown = good(home, &some).out;
+    assert!(shown.contains("median") && !shown.contains("--verbose"), "{shown}");
+    let (one, two, all) = (home.join("1.stats"), home.join("2.stats"), home.join("all.stats"));
+    good(home, &[&some[..], &["--shard", "1/2", "-o", text(&one)]].concat());
+    good(home, &[&some[..], &["--shard", "2/2", "-o", text(&two)]].concat());
+    let merged = good(home, &["trace", "merge", text(&one), text(&two), "--json"]).json();
+    assert_eq!(merged["digest"], document["digest"]);
+    good(home, &["trace", "stats", text(&input), "--shard", "2/2", "-o", text(&all)]);
+    let refused = run(home, &["trace", "merge", text(&one), text(&all)]);
+    assert_eq!(refused.status, 2, "{}", refused.err);
+    assert!(refused.err.contains("one holds sizes,queue and another"), "{}", refused.err);
+    let page = home.join("some.html");
+    good(home, &[&some[..], &["-o", text(&page)]].concat());
 }
 
 #[test]

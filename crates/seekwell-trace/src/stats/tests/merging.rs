@@ -4,13 +4,13 @@ use super::{Noise, gathered};
 use crate::error::TraceError;
 use crate::record::{Flags, Record, Stamp};
 use crate::source::{About, BATCH, Capture, Clock, Device, Tables, TraceSource};
-use crate::stats::{Options, Policy, Shard, Stats, StatsError, identity, of};
+use crate::stats::{Asked, Figure, Options, Policy, Shard, Stats, StatsError, identity, of};
 use proptest::prelude::*;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 
 /// A trace of some devices, with all that records can hold.
-fn made(seed: u64, n: u64, devices: u64) -> Vec<Record> {
+pub(super) fn made(seed: u64, n: u64, devices: u64) -> Vec<Record> {
     let mut noise = Noise(seed);
     let mut now = noise.below(100) * 1_000_000_000;
     let one = |_| {
@@ -88,8 +88,8 @@ proptest! {
     fn threads_change_nothing(seed in any::<u64>(), threads in 2usize..5) {
         let records = made(seed, 9000, 7);
         let of = |threads| {
-            let mut source = Given::of(records.clone());
-            let stats = of(&mut source, "a.csv", &options(1), threads, |_| true);
+            let source = Given::of(records.clone());
+            let stats = of(source, "a.csv", &options(1), threads, |_| true);
             stats.expect("reads").expect("to the end").to_bytes()
         };
         prop_assert_eq!(of(threads), of(1));
@@ -144,8 +144,8 @@ fn parts_that_do_not_fit_together_are_refused_and_nothing_is_added() {
     let mut refused =
         |with: Options| one.merge(gathered(&records, with, 999)).expect_err("refused");
     assert!(matches!(refused(options(1)), StatsError::Rates { one: 0, other: 1 }));
-    let other = Options { reuse: false, ..options(0) };
-    assert!(matches!(refused(other), StatsError::Options { .. }));
+    let other = Options { asked: Asked::ALL.without(Figure::Reuse), ..options(0) };
+    assert!(matches!(refused(other), StatsError::Figures { .. }));
     assert!(matches!(refused(Options::default()), StatsError::Options { .. }));
     assert!(matches!(refused(options(0)), StatsError::SameDevice { .. }));
     assert_eq!(one.to_bytes(), before);
@@ -172,15 +172,15 @@ fn traces_whose_clocks_differ_are_not_merged() {
 
 #[test]
 fn too_many_blocks_are_an_error_that_names_the_option() {
-    let records: Vec<Record> = (0..2000).map(|i| Record::new(Op::Read, i * 4096, 4096)).collect();
+    let records: Vec<Record> = (0..5000).map(|i| Record::new(Op::Read, i * 4096, 4096)).collect();
     let mut stats = Stats::new(Options { most_blocks: 1000, ..Options::default() });
     let given = Given::of(Vec::new());
     let error = stats.update(&records, &given.about, &given.tables).expect_err("refused");
     assert!(error.to_string().ends_with("sample fewer, with --rate-log2 2"), "{error}");
     // A thread that gives up ends the reading, and its reason is told.
-    let mut source = Given::of(records.repeat(20));
+    let source = Given::of(records.repeat(20));
     let few = Options { most_blocks: 1000, ..Options::default() };
-    let error = of(&mut source, "a.csv", &few, 2, |_| true).expect_err("refused");
+    let error = of(source, "a.csv", &few, 2, |_| true).expect_err("refused");
     assert!(matches!(error, StatsError::TooMany { rate_log2: 0, .. }), "{error}");
 }
 

@@ -1,5 +1,6 @@
 //! Golden values of real traces, and laws that hold for any.
 
+mod figures;
 mod golden;
 mod laws;
 mod merging;

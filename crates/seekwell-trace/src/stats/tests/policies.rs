@@ -4,6 +4,7 @@ use super::golden::{data, vscsi};
 use super::{Noise, at, stats_of};
 use crate::stats::blocks::blocks_of;
 use crate::stats::document::PolicyCurve;
+use crate::stats::seen::Seen;
 use crate::stats::{Options, Policy};
 use seekwell_io::request::Op;
 use std::collections::HashMap;
@@ -106,7 +107,7 @@ fn every_policy_misses_as_often_as_that_of_libcachesim() {
     let mut numbers: HashMap<u64, u32> = HashMap::new();
     let mut accesses = Vec::new();
     for record in vscsi(&bytes).iter().filter(|record| record.len > 0) {
-        let (first, last) = blocks_of(record);
+        let (first, last) = blocks_of(&Seen::of(record));
         for block in first..=last {
             let next = numbers.len() as u32;
             accesses.push((*numbers.entry(block).or_insert(next), 0));

@@ -9,7 +9,7 @@ use crate::progress::Line;
 use crate::signals;
 use seekwell_access::OutputFile;
 use seekwell_trace::formats;
-use seekwell_trace::stats::{self, Options, Shard, Stats, usual_rate_log2};
+use seekwell_trace::stats::{self, Asked, Figure, Options, Shard, Stats, usual_rate_log2};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,14 +22,15 @@ const DRAW: u64 = 1 << 20;
 pub fn run(args: &Args, context: &Context) -> Ended {
     let output = begin_asked(args.shown.output.as_deref(), args.shown.replace, context)?;
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
-    let options = options(args);
-    let mut source = formats::open(&args.file, &args.reading.how(), &context.control)?;
+    let page = output.as_ref().is_some_and(|output| !is_part(output));
+    let options = options(args, page);
+    let source = formats::open(&args.file, &args.reading.how(), &context.control)?;
     let name = args.file.display().to_string();
     let threads = args.threads.map(usize::from);
     let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
     let line = Line::plain(context.progress);
     let mut next = DRAW;
-    let gathered = stats::of(source.as_mut(), &name, &options, threads, |requests| {
+    let gathered = stats::of(source, &name, &options, threads, |requests| {
         if requests >= next {
             line.say(&format!("{requests} requests read"));
             next = requests + DRAW;
@@ -41,9 +42,15 @@ pub fn run(args: &Args, context: &Context) -> Ended {
     show(stats, &name, &args.shown, output, context)
 }
 
-fn options(args: &Args) -> Options {
+fn options(args: &Args, page: bool) -> Options {
+    let asked = match args.only.as_slice() {
+        [] if args.no_reuse => Asked::ALL.without(Figure::Reuse),
+        [] => Asked::ALL,
+        only => Asked::of(only),
+    };
     Options {
-        reuse: !args.no_reuse,
+        asked,
+        maps: page,
         rate_log2: if args.exact {
             0
         } else {
