@@ -2,7 +2,9 @@
 
 use crate::error::TraceError;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
 use seekwell_access::{OutputFile, folder_of};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub(crate) const NAME: &str = "seekwell";
@@ -30,6 +32,12 @@ pub fn part_of(path: &Path) -> Option<PathBuf> {
         Some((data.modified().ok()?, entry.file_name()))
     });
     parts.max().map(|(_, name)| path.with_file_name(name))
+}
+
+/// Where a column of a group lies. Panics where a file says that it lies nowhere.
+pub(crate) fn bytes_of(column: &ColumnChunkMetaData) -> Range<u64> {
+    let (from, len) = column.byte_range();
+    from..from + len
 }
 
 pub(crate) fn footer_of(part: &Path) -> PathBuf {

@@ -3,7 +3,7 @@
 
 use super::columns::Columns;
 use super::decode::{Group, Wanted, guarded};
-use super::files::{NAME, footer_of, io_error, key, part_of};
+use super::files::{NAME, bytes_of, footer_of, io_error, key, part_of};
 use super::schema::{NUMBERS, TIMES, fields, message};
 use super::summary::Summary;
 use super::sums::{self, GroupSum, unsealed, verify};
@@ -26,6 +26,7 @@ use parquet::file::statistics::Statistics;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, BufReader, Error, Read};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -192,10 +193,10 @@ impl Stored {
     fn column<T: DataType>(
         &self,
         group: &RowGroupMetaData,
-        wanted: bool,
+        read: &Wanting,
         number: usize,
     ) -> Result<Wanted<T>, ParquetError> {
-        if !wanted {
+        if read.columns[number].is_none() {
             return Ok(None);
         }
         let (column, rows) = (group.column(number), group.num_rows() as usize);
@@ -209,16 +210,17 @@ impl Stored {
             return Ok(false);
         }
         let metadata = self.metadata.row_group(self.next_group);
+        let read = guarded(|| Ok(Wanting::of(self.fields, metadata)));
+        let read = read.map_err(|bad| bad.at(NAME, self.records_read, &self.path))?;
         if let Some(sums) = &self.sums {
-            verify(&self.file, &self.path, sums, self.next_group)?;
+            verify(&self.file, &self.path, sums, self.next_group, &read.columns)?;
         }
         self.next_group += 1;
         let rows = usize::try_from(metadata.num_rows())
             .map_err(|_| wrong(self.records_read, "a group of zero or more records"))?;
         let columns = guarded(|| {
-            let (wanted, all_queued) = wanted(self.fields, metadata);
-            let wide = |i| self.column::<Int64Type>(metadata, wanted[i], i);
-            let narrow = |i| self.column::<Int32Type>(metadata, wanted[i], i);
+            let wide = |i| self.column::<Int64Type>(metadata, &read, i);
+            let narrow = |i| self.column::<Int32Type>(metadata, &read, i);
             let first_number = TIMES.len() + 1;
             Ok(Group {
                 times: (0..TIMES.len()).map(wide).collect::<Result<_, _>>()?,
@@ -227,7 +229,7 @@ impl Stored {
                     .map(narrow)
                     .collect::<Result<_, _>>()?,
                 left: rows,
-                all_queued,
+                all_queued: read.all_queued,
             })
         });
         self.group = Some(columns.map_err(|bad| bad.at(NAME, self.records_read, &self.path))?);
@@ -235,14 +237,24 @@ impl Stored {
     }
 }
 
-/// Which columns of a group are read, and whether `issued` is not because all were queued.
-fn wanted(asked: Fields, group: &RowGroupMetaData) -> (Vec<bool>, bool) {
-    let queued = group.column(0).statistics();
-    let told = queued.and_then(Statistics::null_count_opt) == Some(0);
-    let all_queued = told && asked.has(Fields::ARRIVAL) && !asked.has(Fields::ISSUED);
-    let arrival = if all_queued { Fields::QUEUED } else { Fields::QUEUED.and(Fields::ISSUED) };
-    let asked = if asked.has(Fields::ARRIVAL) { asked.and(arrival) } else { asked };
-    (fields().map(|field| asked.has(field)).collect(), all_queued)
+/// What of a group is read.
+struct Wanting {
+    /// Where each column lies that is.
+    columns: Vec<Option<Range<u64>>>,
+    /// `issued` is not, because the file says that all were queued.
+    all_queued: bool,
+}
+
+impl Wanting {
+    fn of(asked: Fields, group: &RowGroupMetaData) -> Self {
+        let queued = group.column(0).statistics();
+        let told = queued.and_then(Statistics::null_count_opt) == Some(0);
+        let all_queued = told && asked.has(Fields::ARRIVAL) && !asked.has(Fields::ISSUED);
+        let arrival = if all_queued { Fields::QUEUED } else { Fields::QUEUED.and(Fields::ISSUED) };
+        let asked = if asked.has(Fields::ARRIVAL) { asked.and(arrival) } else { asked };
+        let place = |(field, column)| asked.has(field).then(|| bytes_of(column));
+        Self { columns: fields().zip(group.columns()).map(place).collect(), all_queued }
+    }
 }
 
 impl TraceSource for Stored {

@@ -1,5 +1,5 @@
 //! Checksums of the store (CRC-32). Each covers the bytes from the end of one group to the end of
-//! the next; the footer lists them, and the eight bytes before the footer are its own.
+//! the next, or a column of one; the footer lists them, and the eight bytes before the footer are its own.
 
 use super::files::{io_error, key};
 use crate::error::TraceError;
@@ -7,7 +7,8 @@ use crc32fast::Hasher;
 use seekwell_access::OutputFile;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -20,52 +21,62 @@ const CHUNK: usize = 256 << 10;
 /// A few kilobytes for each group, and the names.
 const MAX_FOOTER: u64 = 256 << 20;
 
-/// The checksum of one group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The checksums of one group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupSum {
     /// Where the group ends in the file.
     pub end_bytes: u64,
     /// CRC-32 of the bytes since the group before, or since the start of the file.
     pub crc32: u32,
+    /// CRC-32 of the bytes of each column; earlier versions wrote none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<u32>,
 }
 
-/// A file that sums up what is written into it.
+/// A file that sums up what is written into it. What is written is held until it is a group.
 pub struct Summed {
     /// Taken out when the file is whole.
-    pub file: Option<BufWriter<OutputFile>>,
-    hasher: Hasher,
-    written: u64,
+    pub file: Option<OutputFile>,
+    held: Vec<u8>,
+    /// Where what is held begins.
+    from: u64,
     /// Those of the groups so far.
     pub groups: Vec<GroupSum>,
 }
 
 impl Summed {
-    pub fn new(file: OutputFile) -> Self {
-        let file = Some(BufWriter::with_capacity(1 << 20, file));
-        Self { file, hasher: Hasher::new(), written: 0, groups: Vec::new() }
+    pub const fn new(file: OutputFile) -> Self {
+        Self { file: Some(file), held: Vec::new(), from: 0, groups: Vec::new() }
     }
 
-    /// What was written since the last call is a group.
-    pub fn end_group(&mut self) {
-        let crc32 = std::mem::take(&mut self.hasher).finalize();
-        self.groups.push(GroupSum { end_bytes: self.written, crc32 });
+    /// What is held is a group, with these columns.
+    pub fn end_group(&mut self, columns: impl Iterator<Item = Range<u64>>) -> io::Result<()> {
+        let place = |at: u64| (at - self.from) as usize;
+        let columns = columns
+            .map(|column| crc32fast::hash(&self.held[place(column.start)..place(column.end)]));
+        let (columns, crc32) = (columns.collect(), crc32fast::hash(&self.held));
+        let end_bytes = self.from + self.held.len() as u64;
+        self.groups.push(GroupSum { end_bytes, crc32, columns });
+        self.write_held()
     }
 
-    fn file(&mut self) -> &mut BufWriter<OutputFile> {
-        self.file.as_mut().expect("nothing is written after the end")
+    /// Writes what is held.
+    pub fn write_held(&mut self) -> io::Result<()> {
+        self.file.as_mut().expect("nothing is written after the end").write_all(&self.held)?;
+        self.from += self.held.len() as u64;
+        self.held.clear();
+        Ok(())
     }
 }
 
 impl Write for Summed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let n = self.file().write(bytes)?;
-        self.hasher.update(&bytes[..n]);
-        self.written += n as u64;
-        Ok(n)
+        self.held.extend_from_slice(bytes);
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file().flush()
+        Ok(())
     }
 }
 
@@ -102,7 +113,8 @@ pub fn footer_of(file: &File, path: &Path) -> Result<Option<(Vec<u8>, bool)>, Tr
     Ok(Some((footer, is_sealed)))
 }
 
-/// Checks the bytes of a group.
+/// Checks the bytes of a group, or, where not all of its columns are read and each has a checksum,
+/// of those that are.
 ///
 /// # Errors
 /// [`TraceError::Io`], and [`TraceError::Damaged`].
@@ -111,21 +123,35 @@ pub fn verify(
     path: &Path,
     groups: &[GroupSum],
     number: usize,
+    read: &[Option<Range<u64>>],
 ) -> Result<(), TraceError> {
-    let mut from = number.checked_sub(1).map_or(0, |before| groups[before].end_bytes);
-    let GroupSum { end_bytes, crc32 } = groups[number];
-    let mut hasher = Hasher::new();
-    let mut chunk = vec![0; CHUNK];
-    while from < end_bytes {
-        let n = (end_bytes - from).min(CHUNK as u64) as usize;
-        file.read_exact_at(&mut chunk[..n], from).map_err(|e| io_error("reading", path, e))?;
+    let group = &groups[number];
+    let from = number.checked_sub(1).map_or(0, |before| groups[before].end_bytes);
+    let by_column = group.columns.len() == read.len() && read.contains(&None);
+    let sums = if by_column {
+        let columns = read.iter().cloned().zip(&group.columns);
+        columns.filter_map(|(bytes, crc32)| Some((bytes?, *crc32))).collect()
+    } else {
+        vec![(from..group.end_bytes, group.crc32)]
+    };
+    for (bytes, crc32) in sums {
+        if sum_of(file, bytes).map_err(|e| io_error("reading", path, e))? != crc32 {
+            let what = format!("group {} of {} of its requests", number + 1, groups.len());
+            return Err(damaged(path, what));
+        }
+    }
+    Ok(())
+}
+
+fn sum_of(file: &File, bytes: Range<u64>) -> io::Result<u32> {
+    let (mut hasher, mut chunk, mut from) = (Hasher::new(), vec![0; CHUNK], bytes.start);
+    while from < bytes.end {
+        let n = (bytes.end - from).min(CHUNK as u64) as usize;
+        file.read_exact_at(&mut chunk[..n], from)?;
         hasher.update(&chunk[..n]);
         from += n as u64;
     }
-    if hasher.finalize() == crc32 {
-        return Ok(());
-    }
-    Err(damaged(path, format!("group {} of {} of its requests", number + 1, groups.len())))
+    Ok(hasher.finalize())
 }
 
 /// A store whose footer lists checksums and is not sealed was damaged where the seal was.

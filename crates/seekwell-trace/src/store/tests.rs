@@ -1,6 +1,6 @@
 use super::*;
 use crate::error::TraceError;
-use crate::record::{Flags, Record, Stamp};
+use crate::record::{Fields, Flags, Record, Stamp};
 use crate::source::{About, Capture, Clock, Device, Tables, TraceSource, each_batch};
 use proptest::prelude::*;
 use seekwell_access::OutputFile;
@@ -301,6 +301,51 @@ fn a_flipped_bit_is_refused_or_changes_no_value() {
             Err(error) => assert!(error.to_string().contains("trace.parquet"), "{bit}: {error}"),
         }
     }
+}
+
+#[test]
+fn of_a_narrowed_store_what_is_read_is_checked_and_nothing_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.parquet");
+    let given = records(2_500);
+    let mut sink = create_with(part(&path), &about(), Options { group_records: 1000, ..SMALL })
+        .expect("creates");
+    sink.write(&given, &tables()).expect("writes");
+    sink.finish(&about(), &tables()).expect("finishes");
+    let lengths = || {
+        let mut source = open(&path)?;
+        source.narrow(Fields::LENGTH.and(Fields::OP));
+        let mut found = Vec::new();
+        each_batch(&mut source, |batch| {
+            found.extend_from_slice(batch);
+            true
+        })?;
+        Ok::<_, TraceError>(found)
+    };
+    let blank = |r: &Record| Record::new(r.op, 0, r.len);
+    let expected: Vec<Record> = given.iter().map(blank).collect();
+    assert!(lengths().expect("reads") == expected);
+    let whole = fs::read(&path).expect("reads");
+    let footer = u32::from_le_bytes(whole[whole.len() - 8..][..4].try_into().expect("four bytes"));
+    let groups = whole.len() - 16 - footer as usize;
+    let (mut unread, mut refused) = (0, 0);
+    for byte in (4..groups).step_by(groups / 400) {
+        let mut flipped = whole.clone();
+        flipped[byte] ^= 1;
+        fs::write(&path, flipped).expect("writes");
+        assert!(read(&path).is_err(), "all of it is checked: {byte}");
+        match lengths() {
+            Ok(found) => {
+                assert!(found == expected, "byte {byte} changed a record");
+                unread += 1;
+            }
+            Err(error) => {
+                assert!(matches!(error, TraceError::Damaged { .. }), "{byte}: {error}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(unread > 100 && refused > 10, "{unread} {refused}");
 }
 
 #[test]

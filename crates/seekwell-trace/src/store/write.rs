@@ -1,7 +1,7 @@
 //! Writing the store.
 
 use super::columns::Columns;
-use super::files::{NAME, VERSION, footer_of, io_error, key, parquet_error};
+use super::files::{NAME, VERSION, bytes_of, footer_of, io_error, key, parquet_error};
 use super::schema::{OFFSET, TIMES, message};
 use super::summary::Summary;
 use super::sums::{GroupSum, Summed, seal};
@@ -116,7 +116,10 @@ impl Store {
         assert_eq!(self.summary.records(), records_before + count as u64, "and is counted once");
         self.group_begun = Instant::now();
         self.file.flush().map_err(|e| io_error("writing", &self.part, e))?;
-        self.file.inner_mut().end_group();
+        let written = self.file.flushed_row_groups().last().expect("a group was written").clone();
+        let columns = written.columns().iter().map(bytes_of);
+        let ended = self.file.inner_mut().end_group(columns);
+        ended.map_err(|e| io_error("writing", &self.part, e))?;
         let footer = self.footer(&self.about, tables)?;
         let output = OutputFile::create(&footer_of(&self.part), true)?;
         output.filled(|out| out.write_all(&footer))?.finish_unsynced()?;
@@ -127,7 +130,7 @@ impl Store {
 
     fn keep_unfinished(&mut self, keep: bool) {
         if let Some(file) = &mut self.file.inner_mut().file {
-            file.get_mut().keep_unfinished(keep);
+            file.keep_unfinished(keep);
         }
     }
 
@@ -180,8 +183,9 @@ impl Sink for Store {
         let footer = self.footer(about, tables)?;
         let failed = |e| io_error("writing", &self.part, e);
         self.file.write_all(&footer).and_then(|()| self.file.flush()).map_err(failed)?;
-        let file = self.file.inner_mut().file.take().expect("a store is finished once");
-        file.into_inner().map_err(|e| failed(e.into_error()))?.finish()?;
+        let summed = self.file.inner_mut();
+        summed.write_held().map_err(failed)?;
+        summed.file.take().expect("a store is finished once").finish()?;
         let _ = fs::remove_file(footer_of(&self.part));
         Ok(Written { records: self.summary.records(), ..Written::default() })
     }

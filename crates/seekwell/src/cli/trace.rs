@@ -88,8 +88,8 @@ pub struct Stats {
     /// How it is read.
     #[command(flatten)]
     pub reading: Reading,
-    /// Show these figures alone, and read only the columns of a store that they need: counts, sizes,
-    /// arrivals, queue, latencies, order, space, reuse, alignment, idle, devices, processes
+    /// Show these figures alone, and read only the columns of a store that they need: counts,
+    /// sizes, arrivals, queue, latencies, order, space, reuse, alignment, idle, devices, processes
     #[arg(long, value_name = "FIGURE,…", value_delimiter = ',', value_parser = figure(),
           hide_possible_values = true)]
     pub only: Vec<Figure>,

@@ -58,8 +58,9 @@ proptest! {
     ) {
         let mut records = made(seed, n, 5);
         if all_queued {
-            let queued = |r: &mut Record| r.queued = r.queued.or(r.issued).or(Stamp::at(Nanos::ZERO));
-            records.iter_mut().for_each(queued);
+            for record in &mut records {
+                record.queued = record.arrival().or(Stamp::at(Nanos::ZERO));
+            }
         }
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("made.parquet");
