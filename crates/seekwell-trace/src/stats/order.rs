@@ -12,7 +12,7 @@ use seekwell_io::request::Op;
 const WINDOW: usize = 32;
 /// Farther than this from all of them is random.
 const NEAR_BITS: u32 = 17;
-const SLOTS: usize = 1024;
+const SLOTS: usize = 512;
 
 /// The last requests of one device. Two small tables of counts say at once that nothing can be
 /// near, which is so for most requests of a random load; only otherwise are the 32 compared.
@@ -27,7 +27,7 @@ pub(super) struct Recent {
 }
 
 const fn slot(value: u64) -> usize {
-    (value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize
+    (value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize
 }
 
 impl Default for Recent {

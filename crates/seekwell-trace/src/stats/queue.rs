@@ -99,8 +99,13 @@ impl Coming {
     fn pop(&mut self) -> Moment {
         let near = self.near();
         let taken = if near == self.soonest && self.from < self.to {
+            let soonest = self.row[self.from];
             self.from += 1;
-            self.row[self.from - 1]
+            if self.from == self.to {
+                // Few places are used, and stay in the cache, where few are under way.
+                (self.from, self.to) = (0, 0);
+            }
+            soonest
         } else {
             self.far.pop().map_or_else(Moment::default, |far| far.0)
         };
