@@ -32,6 +32,7 @@ mod error;
 mod figure;
 mod gather;
 mod grid;
+mod held;
 mod idle;
 mod latency;
 mod log_bins;
@@ -59,10 +60,11 @@ pub use policy::Policy;
 pub use which::{Options, Shard, identity};
 
 use crate::record::{Flags, Record, Stamp};
-use crate::source::{About, BATCH, Capture, Clock, Tables};
+use crate::source::{About, Capture, Clock, Tables};
 use blocks::{How, Sample};
 use device::Device;
 pub(crate) use entry::seed_of;
+use held::Held;
 use parties::Counted;
 use ratio::{rate, share};
 use seekwell_io::request::Op;
@@ -103,12 +105,6 @@ sums! {
 /// No number yet, and the number of a device that is not counted.
 const UNSEEN: u32 = u32::MAX;
 const LEFT_OUT: u32 = u32::MAX - 1;
-/// Devices whose requests are held together until there is a batch of them, which is then counted
-/// device by device: neither what is held nor what is remembered of so few leaves the cache.
-const TOGETHER: usize = 64;
-/// Requests held of all devices (14 MiB).
-const MOST_HELD: usize = 1 << 18;
-
 /// Statistics of any number of devices. They merge: whoever gathers which devices, and in whatever
 /// order the parts are put together, the bytes are the same.
 ///
@@ -123,9 +119,7 @@ pub struct Stats {
     here: Option<About>,
     /// Devices that have not ended.
     open: Vec<Device>,
-    /// Not counted yet, by [`TOGETHER`] devices.
-    held: Vec<Vec<Record>>,
-    by_device: Vec<Record>,
+    held: Held,
     processes: Vec<(String, Counted)>,
     numbers: HashMap<String, u32>,
     process_numbers: HashMap<String, u32>,
@@ -169,8 +163,7 @@ impl Stats {
             before: None,
             here: None,
             open: Vec::new(),
-            held: Vec::new(),
-            by_device: Vec::new(),
+            held: Held::default(),
             processes: Vec::new(),
             numbers: HashMap::new(),
             process_numbers: HashMap::new(),
@@ -238,7 +231,6 @@ impl Stats {
         tables: &Tables,
     ) -> Result<(), StatsError> {
         let zero_ns = about.unix_ns_at_zero.unwrap_or(0);
-        let mut most_held = self.most_held();
         for record in records {
             let (device, process) = (record.device as usize, record.process as usize);
             let mut number = self.devices_here.get(device).copied().unwrap_or(UNSEEN);
@@ -259,12 +251,8 @@ impl Stats {
                     *stamp = Stamp::from(at.map(|at| Nanos(at.min(u64::MAX - 1))));
                 }
             }
-            let group = number as usize / TOGETHER;
-            let held = &mut self.held[group];
-            held.push(kept);
-            if held.len() >= most_held {
-                self.count_held(group);
-                most_held = self.most_held();
+            if let Some(full) = self.held.push(kept) {
+                self.count_held(full);
             }
             self.fleet.clocks[usize::from(about.unix_ns_at_zero.is_none())] = true;
         }
@@ -288,7 +276,7 @@ impl Stats {
             None => {
                 self.numbers.insert(name.to_string(), self.open.len() as u32);
                 self.open.push(Device::new(name.into_owned()));
-                self.held.resize(self.open.len().div_ceil(TOGETHER), Vec::new());
+                self.held.make_room(self.open.len());
                 self.open.len() as u32 - 1
             }
         };
@@ -308,19 +296,11 @@ impl Stats {
         number
     }
 
-    /// How many requests of one group of devices are held.
-    fn most_held(&self) -> usize {
-        BATCH.min(MOST_HELD / self.held.len().max(1)).max(1)
-    }
-
     /// Counts what is held of a group of devices.
     fn count_held(&mut self, group: usize) {
-        let mut held = std::mem::take(&mut self.held[group]);
-        let mut sorted = std::mem::take(&mut self.by_device);
-        sort_by_device(&held, &mut sorted);
+        let sorted = self.held.take(group);
         sorted.chunk_by(|a, b| a.device == b.device).for_each(|of_one| self.add(of_one));
-        held.clear();
-        (self.held[group], self.by_device) = (held, sorted);
+        self.held.give_back(sorted);
     }
 
     /// Records of one device.
@@ -387,8 +367,8 @@ impl Stats {
 
     /// Ends all devices.
     fn end(&mut self) {
-        (0..self.held.len()).for_each(|group| self.count_held(group));
-        self.held.clear();
+        (0..self.held.groups()).for_each(|group| self.count_held(group));
+        self.held.make_room(0);
         self.leave_file();
         let first =
             self.fleet.first.0.into_iter().chain(self.open.iter().filter_map(|d| d.first()));
@@ -521,22 +501,6 @@ impl Stats {
             latencies: bins,
         };
         (told, drawing)
-    }
-}
-
-/// The records of a group of devices, those of one device together and in their order.
-fn sort_by_device(records: &[Record], out: &mut Vec<Record>) {
-    let place = |record: &Record| record.device as usize % TOGETHER;
-    let mut next = [0; TOGETHER + 1];
-    records.iter().for_each(|record| next[place(record) + 1] += 1);
-    for device in 0..TOGETHER {
-        next[device + 1] += next[device];
-    }
-    out.resize(records.len(), Record::new(Op::Read, 0, 0));
-    for record in records {
-        let at = &mut next[place(record)];
-        out[*at] = *record;
-        *at += 1;
     }
 }
 

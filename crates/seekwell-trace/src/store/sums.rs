@@ -1,5 +1,6 @@
 //! Checksums of the store (CRC-32). Each covers the bytes from the end of one group to the end of
-//! the next, or a column of one; the footer lists them, and the eight bytes before the footer are its own.
+//! the next, or a column of one; the footer lists them, and the eight bytes before the footer are
+//! its own.
 
 use super::files::{io_error, key};
 use crate::error::TraceError;
