@@ -70,6 +70,11 @@ impl Answer {
         Self { status: 200, content_type: "application/json", extra: None, body }
     }
 
+    pub fn openmetrics(body: String) -> Self {
+        let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+        Self { status: 200, content_type, extra: None, body: body.into_bytes() }
+    }
+
     /// A sentence that says why there is nothing.
     pub fn refusal(status: u16, why: &str) -> Self {
         let extra = match status {

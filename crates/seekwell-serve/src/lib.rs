@@ -1,5 +1,5 @@
 //! Kept runs and experiments over HTTP, to be read in a browser: those of a folder, or the runs of
-//! many hosts in a database.
+//! many hosts in a database; and metrics, to be read by Prometheus.
 //!
 //! Every connection has a thread of its own and makes one request, with two seconds for its head
 //! and a lowest rate for its answer. When all places are taken, a newcomer gets that of the
@@ -28,12 +28,14 @@ use seekwell_sys::thread::start;
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How often the stop flag is looked at while no connection comes, in milliseconds.
 const TURN_MS: i64 = 200;
+/// Where Prometheus looks.
+const METRICS: &str = "metrics";
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -66,6 +68,8 @@ pub enum Source {
     Folder(Store),
     /// A database of many hosts' runs.
     Database(Box<Place>),
+    /// What something measures now, as OpenMetrics at `/metrics`.
+    Metrics(Arc<Mutex<String>>),
 }
 
 /// A server that listens, and answers once it [runs](Server::run).
@@ -99,6 +103,7 @@ impl Server {
         let shown = match source {
             Source::Folder(store) => Shown::Folder(Folder::new(store)),
             Source::Database(place) => Shown::Fleet(Fleet::open(place)?),
+            Source::Metrics(text) => Shown::Metrics(text),
         };
         let door = Door { bind: wanted.ip(), token };
         Ok(Self { listener, address, pages: Arc::new(Pages { shown, door }) })
@@ -114,9 +119,10 @@ impl Server {
         self.pages.door.token.as_deref()
     }
 
-    /// The address of the list of what is kept, with the token.
+    /// The address of the list of what is kept, or of the metrics, with the token.
     pub fn url(&self) -> String {
-        format!("http://{}/{}", self.address, self.pages.query())
+        let what = if matches!(self.pages.shown, Shown::Metrics(_)) { METRICS } else { "" };
+        format!("http://{}/{what}{}", self.address, self.pages.query())
     }
 
     /// Answers until `stop` is set.
@@ -159,6 +165,7 @@ struct Pages {
 enum Shown {
     Folder(Folder),
     Fleet(Fleet),
+    Metrics(Arc<Mutex<String>>),
 }
 
 impl Pages {
@@ -201,6 +208,10 @@ impl Pages {
         let shown = match &self.shown {
             Shown::Folder(folder) => folder.show(what, api, &self.query()),
             Shown::Fleet(fleet) => fleet.show(what, api, request, &self.query()),
+            Shown::Metrics(text) => (path == METRICS).then(|| {
+                let text = text.lock().unwrap_or_else(PoisonError::into_inner);
+                Ok(Answer::openmetrics(text.clone()))
+            }),
         };
         match shown {
             Some(Ok(answer) | Err(answer)) => answer,

@@ -9,6 +9,7 @@
 
 pub mod capture;
 pub mod copy;
+pub mod count;
 pub mod error;
 pub mod formats;
 pub mod order;

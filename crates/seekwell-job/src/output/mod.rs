@@ -24,7 +24,7 @@ pub use fio::{Bins, document as fio_json, plot_files};
 pub use inspected::inspected;
 pub use job_logs::{LogKind, job_log_paths, write_job_log};
 pub use logs::logs;
-pub use prometheus::{openmetrics, prometheus};
+pub use prometheus::{Metrics, openmetrics, prometheus};
 
 use seekwell_sys::classify;
 use std::path::PathBuf;

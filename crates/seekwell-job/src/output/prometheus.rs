@@ -51,7 +51,7 @@ pub fn openmetrics(runs: &[(&RunDocument, &Detail)]) -> String {
         let labels = [&host[..], &identity(disk), &about(run, &modelled)].concat();
         metrics.run(run, &labels, Some(detail));
     }
-    metrics.text() + "# EOF\n"
+    metrics.openmetrics()
 }
 
 /// Labels that say which disk it is; empty where none is known.
@@ -76,11 +76,13 @@ fn about<'a>(run: &'a RunDocument, modelled: &'a str) -> [(&'a str, &'a str); 3]
     ]
 }
 
+/// Metrics by their names, without the prefix `seekwell_`.
 #[derive(Default)]
-pub(super) struct Metrics(BTreeMap<String, Family>);
+pub struct Metrics(BTreeMap<String, Family>);
 
 impl Metrics {
-    pub(super) fn add(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
+    /// Sets a sample. What ends in `_total` is a counter.
+    pub fn add(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
         let family = self.0.entry(format!("seekwell_{name}"));
         if let Family::Gauges(samples) = family.or_insert_with(|| Family::Gauges(BTreeMap::new())) {
             samples.insert(braces(labels), value);
@@ -119,15 +121,11 @@ impl Metrics {
             let kept = phase.repeats.get(repeat.repeat as usize);
             let Some(kept) = kept.filter(|kept| kept.invalid.is_none()) else { continue };
             for (op, summary) in &kept.ops {
-                let labels = braces(&[of_phase, &[("op", op.as_str())]].concat());
+                let labels = [of_phase, &[("op", op.as_str())]].concat();
                 let mut add = |name: &str, bins: Option<&Vec<(u32, u64)>>, mean_ns: f64| {
                     let Some(bins) = bins.filter(|bins| !bins.is_empty()) else { return };
-                    let empty = || Family::Histograms(BTreeMap::new());
-                    let family = self.0.entry(format!("seekwell_{name}")).or_insert_with(empty);
-                    let Family::Histograms(samples) = family else { return };
-                    let none = || (vec![0; BUCKETS.count() + 1], 0.0);
-                    let (buckets, seconds) = samples.entry(labels.clone()).or_insert_with(none);
-                    *seconds += fill(buckets, bins) as f64 * mean_ns / 1e9;
+                    let seconds = super::distribution::total(bins) as f64 * mean_ns / 1e9;
+                    self.observe(name, &labels, bins, seconds);
                 };
                 add("latency_seconds", repeat.latency_bins.get(op), summary.latency.ns_mean);
                 if let Some(response) = &summary.response {
@@ -135,6 +133,30 @@ impl Metrics {
                 }
             }
         }
+    }
+
+    /// Adds requests to a histogram of seconds: bins of [`Histogram`], and the sum of all.
+    pub fn observe(&mut self, name: &str, labels: &[(&str, &str)], bins: &Bins, seconds: f64) {
+        let empty = || Family::Histograms(BTreeMap::new());
+        let family = self.0.entry(format!("seekwell_{name}")).or_insert_with(empty);
+        let Family::Histograms(samples) = family else { return };
+        let none = || (vec![0; BUCKETS.count() + 1], 0.0);
+        let (buckets, sum) = samples.entry(braces(labels)).or_insert_with(none);
+        fill(buckets, bins);
+        *sum += seconds;
+    }
+
+    /// Adds to a counter.
+    pub fn count(&mut self, name: &str, labels: &[(&str, &str)], more: u64) {
+        let family = self.0.entry(format!("seekwell_{name}"));
+        if let Family::Gauges(samples) = family.or_insert_with(|| Family::Gauges(BTreeMap::new())) {
+            *samples.entry(braces(labels)).or_default() += more as f64;
+        }
+    }
+
+    /// All of them as OpenMetrics.
+    pub fn openmetrics(&self) -> String {
+        self.text() + "# EOF\n"
     }
 
     pub(super) fn text(&self) -> String {
@@ -172,8 +194,8 @@ impl Metrics {
     }
 }
 
-/// Adds bins to buckets; gives how many requests they are.
-fn fill(buckets: &mut [u64], bins: &Bins) -> u64 {
+/// Adds bins to buckets.
+fn fill(buckets: &mut [u64], bins: &Bins) {
     let last = buckets.len() - 1;
     for (bin, n) in bins {
         // The middle of a bin lies in the bucket of all its values.
@@ -182,7 +204,6 @@ fn fill(buckets: &mut [u64], bins: &Bins) -> u64 {
         let bucket = power.saturating_sub(*BUCKETS.start()) as usize;
         buckets[bucket.min(last)] += n;
     }
-    super::distribution::total(bins)
 }
 
 /// A metric of ours in Prometheus' words.
@@ -267,6 +288,14 @@ fn help(name: &str) -> &'static str {
         "disk_throttle_level" => "How strongly the disk slows itself down: 0 (not) to 3.",
         "findings" => "Findings of this severity; seekwell inspect says what they are.",
         "finding_info" => "A finding; seekwell inspect --explain ID says what it means.",
+        "disk_requests_total" => "Requests of the disk that ended since this began.",
+        "disk_bytes_total" => "Bytes that they moved.",
+        "disk_failed_total" => "Requests of the disk that ended with an error.",
+        "disk_response_seconds" => "From the queue to the completion.",
+        "disk_queue_seconds" => "From the queue to the driver, where there is a request queue.",
+        "disk_device_seconds" => "From the driver to the completion, as the device got them.",
+        "disk_outstanding_requests" => "Requests that have begun and not ended.",
+        "lost_total" => "Events or requests that could not be counted.",
         "drift_ratio" => "Of a replay: how much longer issuing took than it should have.",
         _ => "Of a step of a suite or of a job; the name says what.",
     }

@@ -34,13 +34,16 @@ pub fn disks(view: &dyn View, target: &Target, stack: bool) -> Result<Vec<Record
 /// Disks that have requests under way now, which no recording that begins now will see queued.
 pub fn hanging(view: &dyn View) -> Vec<Recorded> {
     let names = view.list(Path::new("/sys/block")).unwrap_or_default();
-    let one = |name: String| {
-        let folder = Path::new("/sys/class/block").join(&name);
-        let DevId { major, minor } = view.text(&folder.join("dev")).ok()?.parse().ok()?;
-        let device = source::Device { name, ..source::Device::default() };
-        (in_flight(view, &folder) > 0).then_some(Recorded { major, minor, part: None, device })
-    };
-    names.into_iter().filter_map(one).collect()
+    let hangs = |name: &&String| in_flight(view, &Path::new("/sys/class/block").join(name)) > 0;
+    names.iter().filter(hangs).filter_map(|name| whole(view, name)).collect()
+}
+
+/// A whole disk by its name.
+pub(crate) fn whole(view: &dyn View, name: &str) -> Option<Recorded> {
+    let number = view.text(&Path::new("/sys/class/block").join(name).join("dev")).ok()?;
+    let DevId { major, minor } = number.parse().ok()?;
+    let device = source::Device { name: name.to_owned(), ..source::Device::default() };
+    Some(Recorded { major, minor, part: None, device })
 }
 
 /// Requests that the driver of a disk has, as the kernel counts them.

@@ -8,11 +8,11 @@ mod devices;
 mod document;
 mod slow;
 
-pub(crate) use devices::in_flight;
 pub use devices::{disks, hanging, holds};
+pub(crate) use devices::{in_flight, whole};
 pub use document::Document;
+pub(crate) use slow::span;
 pub use slow::{Slow, Slowest, response};
-pub(crate) use slow::{span, wall};
 
 use child::Running;
 use document::Totals;
@@ -21,6 +21,7 @@ use seekwell_io::units::Nanos;
 use seekwell_sys::classify;
 use seekwell_sys::thread::start_scoped;
 use seekwell_trace::capture::{Recording, Watch};
+use seekwell_trace::count::CountError;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{self, Format};
 use seekwell_trace::record::Record;
@@ -60,12 +61,15 @@ pub enum RecordError {
     Watch(io::Error),
     #[error(transparent)]
     Trace(#[from] TraceError),
+    #[error(transparent)]
+    Count(#[from] CountError),
 }
 
 classify!(RecordError {
     Usage: NothingToRecord, OneDisk;
     Refused: NotStarted, Watch;
     | Self::Trace(error) => error.class(),
+    | Self::Count(error) => error.class(),
 });
 
 /// What is to be recorded, and until when.

@@ -87,7 +87,7 @@ impl Slowest {
 }
 
 /// A time on the clock of a recording as a date.
-pub(crate) fn wall(unix_ns_at_zero: i64, at: Nanos) -> Timestamp {
+fn wall(unix_ns_at_zero: i64, at: Nanos) -> Timestamp {
     let us = (i128::from(unix_ns_at_zero) + i128::from(at.0)) / 1000;
     let us = i64::try_from(us).ok().and_then(|us| Timestamp::from_microsecond(us).ok());
     us.unwrap_or(Timestamp::UNIX_EPOCH)

@@ -14,10 +14,23 @@ pub struct Interval {
     pub time: String,
     /// Its length in seconds.
     pub interval_s: f64,
-    /// Events of it that the kernel could not keep: with any, the figures are too low.
+    /// Where the figures come from.
+    pub source: Source,
+    /// Events of it that the kernel could not keep, or requests that it could not count: with any,
+    /// the figures are too low.
     pub lost_events: u64,
     /// The disks, the busiest first.
     pub devices: Vec<Disk>,
+}
+
+/// Where figures come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// The kernel adds up; smallest and largest latencies are those of their bins.
+    Counts,
+    /// Every event was read.
+    Events,
 }
 
 /// At which place requests of a disk are seen.
@@ -53,8 +66,8 @@ pub struct Disk {
     pub histograms: Vec<Bins>,
     /// Requests outstanding on average.
     pub depth_mean: f64,
-    /// Most requests outstanding at once.
-    pub depth_max: u64,
+    /// Most requests outstanding at once; `None` of counts.
+    pub depth_max: Option<u64>,
     /// Part of the time with any request outstanding.
     pub busy_share: f64,
     /// Requests outstanding at the end.
@@ -92,6 +105,10 @@ pub struct Flow {
     pub bytes: u64,
     /// The same a second.
     pub bytes_per_s: f64,
+    /// The sum of their response times.
+    pub waited_ns: u64,
+    /// Their response times; see `seekwell_io::histogram`.
+    pub bins: Vec<(u32, u64)>,
 }
 
 /// A histogram.

@@ -1,16 +1,14 @@
 //! From records in the order of their completion to what each interval showed. No clock and no
 //! kernel but for a [`View`].
 
-use super::document::{Bins, Disk, Flow, Process, Seen};
+use super::document::{Disk, Process, Seen};
+use super::ended::{Depth, Ended, Held, Usage, busiest_first, leading};
 use crate::record::{in_flight, response, span};
 use seekwell_io::histogram::Histogram;
-use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_sys::View;
 use seekwell_trace::record::Record;
 use seekwell_trace::source::Tables;
-use seekwell_trace::stats::document::{Latency, Span};
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -33,12 +31,7 @@ pub struct Meter {
 /// What completed on one disk.
 #[derive(Debug, Default)]
 struct Sums {
-    seen: Option<Seen>,
-    /// Requests and bytes of each operation.
-    flows: [(u64, u64); 4],
-    at_device: u64,
-    failed: u64,
-    latencies: [Histogram; 3],
+    ended: Ended,
     /// When requests came and ended.
     arrivals: Vec<u64>,
     ends: Vec<u64>,
@@ -48,34 +41,13 @@ struct Sums {
     doubted: Nanos,
     /// Requests from before this did.
     forgotten: Nanos,
-    /// Since when the disk has had requests that were queued before anybody looked.
-    held: Option<Nanos>,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Usage {
-    requests: u64,
-    bytes: u64,
-    waited_ns: u64,
-}
-
-impl Usage {
-    fn add(&mut self, other: Self) {
-        self.requests += other.requests;
-        self.bytes += other.bytes;
-        self.waited_ns = self.waited_ns.saturating_add(other.waited_ns);
-    }
+    held: Held,
 }
 
 impl Meter {
     /// Begins its first interval.
     pub fn new(begun: Nanos, most: usize) -> Self {
         Self { begun, most, disks: Vec::new(), lost_events: 0, owners: HashMap::new() }
-    }
-
-    /// When the interval that goes on began.
-    pub const fn begun(&self) -> Nanos {
-        self.begun
     }
 
     /// Counts what has completed.
@@ -125,7 +97,7 @@ impl Meter {
             }
             sums.forget(&mut waiting, &folder, view);
             let mut disk = sums.tell(&device.name, self.begun, until, waiting);
-            sums.hold(&mut disk, until, &folder, view);
+            sums.held.tell(&mut disk, until, &folder, view);
             let tasks = std::mem::take(&mut sums.tasks);
             disk.processes = self.processes(tasks, tables, view);
             if disk.requests + disk.outstanding > 0 || view.exists(&folder) {
@@ -134,10 +106,7 @@ impl Meter {
             self.disks[index].reset();
         }
         self.begun = until;
-        disks.sort_by(|a, b| {
-            let key = |disk: &Disk| (disk.depth_mean, disk.requests_per_s);
-            key(b).partial_cmp(&key(a)).unwrap_or(std::cmp::Ordering::Equal)
-        });
+        busiest_first(&mut disks);
         (lost, disks)
     }
 
@@ -156,56 +125,42 @@ impl Meter {
             let owner = self.owners.entry(task).or_insert_with(|| owner(task, tables, view));
             sums.entry(owner.clone()).or_default().add(usage);
         }
-        let told = |((pid, process), Usage { requests, bytes, waited_ns })| Process {
-            process,
-            pid,
-            requests,
-            bytes,
-            waited_ns,
-        };
-        let mut all: Vec<Process> = sums.into_iter().map(told).collect();
-        all.sort_by_key(|process| (Reverse(process.waited_ns), process.pid));
-        let rest = all.split_off(all.len().min(self.most));
-        let mut moved: Vec<u64> = all.iter().chain(&rest).map(|process| process.bytes).collect();
-        moved.sort_unstable_by_key(|bytes| Reverse(*bytes));
-        let least = moved.get(self.most.saturating_sub(1)).map_or(1, |bytes| (*bytes).max(1));
-        all.extend(rest.into_iter().filter(|process| process.bytes >= least));
-        all.sort_by_key(|process| (Reverse(process.bytes), Reverse(process.waited_ns)));
-        all
+        leading(sums, self.most)
     }
 }
 
 impl Sums {
     fn see(&mut self, record: &Record) {
         if record.issued.get().is_some() {
-            self.seen = Some(Seen::Requests);
-        } else if self.seen.is_none() && record.completed.get().is_some() {
-            self.seen = Some(Seen::Bios);
+            self.ended.seen = Some(Seen::Requests);
+        } else if self.ended.seen.is_none() && record.completed.get().is_some() {
+            self.ended.seen = Some(Seen::Bios);
         }
     }
 
     fn add(&mut self, record: &Record) {
         self.see(record);
         let Some(end) = record.completed.get() else { return };
-        let mut time = |kind: Span, from, to| {
-            if let Some(took) = span(from, to) {
-                self.latencies[kind as usize].record(took);
+        let time = |histogram: &mut Histogram, from| {
+            if let Some(took) = span(from, record.completed) {
+                histogram.record(took);
             }
         };
         // A bio that was merged or split has no time at the device; its carrier has.
         if record.reached_device() {
-            self.at_device += 1;
-            time(Span::IssueToComplete, record.issued, record.completed);
+            time(&mut self.ended.device, record.issued);
         }
         if !record.was_asked_for() {
             return;
         }
-        time(Span::QueueToIssue, record.queued, record.issued);
-        time(Span::QueueToComplete, record.queued, record.completed);
-        let flow = &mut self.flows[record.op as usize];
-        flow.0 += 1;
-        flow.1 += u64::from(record.len);
-        self.failed += u64::from(record.error != 0);
+        if let Some(took) = span(record.queued, record.issued) {
+            self.ended.queue.record(took);
+        }
+        let moved = &mut self.ended.moved[record.op as usize];
+        time(&mut moved.response, record.queued);
+        moved.requests += 1;
+        moved.bytes += u64::from(record.len);
+        self.ended.failed += u64::from(record.error != 0);
         let took = response(record).unwrap_or(Nanos::ZERO);
         self.arrivals.push(end.since(took).0);
         self.ends.push(end.0);
@@ -223,68 +178,31 @@ impl Sums {
         waiting.retain(|at| *at >= self.forgotten.0);
     }
 
-    /// Tells of requests that hang and were queued before anybody looked. What is seen once may
-    /// have come since the interval ended.
-    fn hold(&mut self, disk: &mut Disk, until: Nanos, folder: &Path, view: &dyn View) {
-        let idle = disk.requests + disk.outstanding == 0;
-        let held = if idle { in_flight(view, folder) } else { 0 };
-        if held == 0 {
-            self.held = None;
-        } else if let Some(since) = self.held {
-            (disk.outstanding, disk.oldest_ns) = (held, Some(until.since(since).0));
-            (disk.depth_mean, disk.depth_max, disk.busy_share) = (held as f64, held, 1.0);
-        } else {
-            self.held = Some(until);
-        }
-    }
-
     fn tell(&mut self, name: &str, begun: Nanos, until: Nanos, waiting: Vec<u64>) -> Disk {
-        let seconds = until.since(begun).as_secs_f64();
-        let per_s = |n: u64| if seconds > 0.0 { n as f64 / seconds } else { 0.0 };
         let oldest_ns = waiting.iter().min().map(|at| until.0.saturating_sub(*at));
         let outstanding = waiting.len() as u64;
         self.arrivals.extend(waiting);
-        let (area, busy, depth_max) = sweep(&mut self.arrivals, &mut self.ends, begun.0, until.0);
-        let flow = |(op, (requests, bytes)): (Op, (u64, u64))| Flow {
-            op,
-            requests,
-            requests_per_s: per_s(requests),
-            bytes,
-            bytes_per_s: per_s(bytes),
-        };
-        let flows = Op::ALL.into_iter().map(|op| (op, self.flows[op as usize]));
-        let operations: Vec<Flow> = flows.filter(|(_, (n, _))| *n > 0).map(flow).collect();
-        let requests = operations.iter().map(|flow| flow.requests).sum();
-        let spans = || Span::ALL.into_iter().zip(&self.latencies).filter(|(_, h)| h.count() > 0);
+        let (area, busy, deepest) = sweep(&mut self.arrivals, &mut self.ends, begun.0, until.0);
         let length = until.since(begun).0.max(1) as f64;
-        Disk {
-            device: name.to_owned(),
-            seen: self.seen,
-            requests,
-            requests_per_s: per_s(requests),
-            requests_at_device: (self.seen == Some(Seen::Requests)).then_some(self.at_device),
-            failed: self.failed,
-            operations,
-            latencies: spans().filter_map(|(span, h)| Latency::of(span, None, h)).collect(),
-            histograms: spans().map(|(span, h)| Bins { span, bins: h.sparse() }).collect(),
-            depth_mean: area as f64 / length,
-            depth_max,
+        let depth = Depth {
+            mean: area as f64 / length,
+            max: Some(deepest),
             busy_share: busy as f64 / length,
             outstanding,
             oldest_ns,
-            limit: None,
-            processes: Vec::new(),
-        }
+        };
+        self.ended.tell(name, until.since(begun).as_secs_f64(), depth)
     }
 
     /// Clears what is of one interval, and keeps its memory.
     fn reset(&mut self) {
-        let Self { seen, doubted, forgotten, held, .. } = *self;
+        let Self { doubted, forgotten, held, .. } = *self;
+        let ended = Ended { seen: self.ended.seen, ..Ended::default() };
         let (mut arrivals, mut ends) =
             (std::mem::take(&mut self.arrivals), std::mem::take(&mut self.ends));
         arrivals.clear();
         ends.clear();
-        *self = Self { seen, doubted, forgotten, held, arrivals, ends, ..Self::default() };
+        *self = Self { ended, doubted, forgotten, held, arrivals, ends, ..Self::default() };
     }
 }
 

@@ -1,23 +1,36 @@
-//! The live view: what reaches disks, interval by interval, from the events that a recording reads.
+//! The live view: what reaches disks, interval by interval. Rates, latencies and processes are
+//! counted by the kernel; where single requests matter, every event is read as a recording does.
 
+mod counter;
 mod document;
+mod ended;
 mod meter;
+mod metrics;
 
-pub use document::{Bins, Disk, Flow, Interval, Process, Seen};
+pub use counter::Counter;
+pub use document::{Bins, Disk, Flow, Interval, Process, Seen, Source};
 pub use meter::Meter;
+pub use metrics::add_up;
 pub use seekwell_limits::Now;
+pub use seekwell_trace::count::CountError;
 
-use crate::record::{RecordError, Slow, Slowest, wall};
+use crate::record::{RecordError, Slow, Slowest};
+use jiff::Timestamp;
 use seekwell_inspect::{Inspection, Target, inspect};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_limits::{Activity, Rates, now};
 use seekwell_sys::View;
-use seekwell_trace::capture::{Recording, Watch};
+use seekwell_trace::capture::{Recorded, Recording, Watch};
+use seekwell_trace::count;
 use seekwell_trace::record::Record;
 use seekwell_trace::source::TraceSource;
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
+
+/// How long it waits for something new.
+const TURN: Nanos = Nanos(100_000_000);
 
 /// What is to be seen.
 #[derive(Debug, Clone, Copy)]
@@ -41,78 +54,97 @@ pub struct Turn {
     pub interval: Option<Interval>,
 }
 
-/// A recording that is looked at. Its plan asks for records in the order of completion.
-pub struct Top<'v> {
+/// What is looked at.
+enum Looked {
+    Counts(Counter),
+    Events(Box<Events>),
+}
+
+/// A recording. Its plan asks for records in the order of completion.
+struct Events {
     recording: Recording,
     watch: Watch,
-    view: &'v dyn View,
     meter: Meter,
     slowest: Option<Slowest>,
+    records: Vec<Record>,
+}
+
+/// Disks that are looked at.
+pub struct Top<'v> {
+    looked: Looked,
+    view: &'v dyn View,
     /// How each disk with requests is attached.
     inspected: HashMap<String, Option<Inspection>>,
+    begun: Nanos,
     interval: Nanos,
     due: Nanos,
     until: Nanos,
-    records: Vec<Record>,
 }
 
 impl<'v> Top<'v> {
     /// Begins to look at a recording that has begun.
-    pub fn new(recording: Recording, wanted: &Wanted, view: &'v dyn View) -> Self {
+    pub fn of_events(recording: Recording, wanted: &Wanted, view: &'v dyn View) -> Self {
         let begun = recording.begun();
-        let interval = wanted.interval.max(Nanos(1));
-        Self {
+        let events = Events {
             watch: recording.watch(),
-            view,
             meter: Meter::new(begun, wanted.processes),
             slowest: wanted.min_latency.map(|least| Slowest::of(&recording, least)),
-            interval,
-            due: begun + interval,
-            until: wanted
-                .time
-                .map_or(Nanos(u64::MAX), |time| Nanos(begun.0.saturating_add(time.0))),
             records: Vec::new(),
-            inspected: HashMap::new(),
             recording,
-        }
+        };
+        Self::new(Looked::Events(Box::new(events)), begun, wanted, view)
+    }
+
+    /// Begins to look at what the kernel counts, on these disks and, where they are wanted, all
+    /// others. Slow requests are not among it.
+    ///
+    /// # Errors
+    /// [`CountError`] where the kernel does not count.
+    pub fn of_counts(
+        disks: Vec<Recorded>,
+        others: bool,
+        wanted: &Wanted,
+        view: &'v dyn View,
+    ) -> Result<Self, CountError> {
+        let counter = Counter::start(disks, others, wanted.processes, view)?;
+        let begun = counter.begun();
+        Ok(Self::new(Looked::Counts(counter), begun, wanted, view))
+    }
+
+    fn new(looked: Looked, begun: Nanos, wanted: &Wanted, view: &'v dyn View) -> Self {
+        let interval = wanted.interval.max(Nanos(1));
+        let time = wanted.time.map_or(u64::MAX, |time| time.0);
+        let until = Nanos(begun.0.saturating_add(time));
+        let (due, inspected) = (begun + interval, HashMap::new());
+        Self { looked, view, inspected, begun, interval, due, until }
     }
 
     /// Waits for something new, a tenth of a second at most; `None` at the end.
     ///
     /// # Errors
-    /// When the recording fails.
+    /// When the recording fails, or the kernel does not tell what it counted.
     pub fn turn(&mut self) -> Result<Option<Turn>, RecordError> {
-        if self.meter.begun() >= self.until {
+        if self.begun >= self.until {
             return Ok(None);
         }
-        self.records.clear();
-        let Some(known) = self.recording.advance(&mut self.records)? else { return Ok(None) };
-        self.meter.add(&self.records);
-        let tables = self.recording.tables();
-        let slow = self.slowest.iter().flat_map(|slowest| slowest.among(&self.records, tables));
-        let slow = slow.collect();
-        let interval = (known >= self.due.min(self.until)).then(|| self.end(known));
+        let next = self.due.min(self.until);
+        let Some((known, slow)) = self.looked.wait(next)? else { return Ok(None) };
+        let interval = if known >= next { Some(self.end(known)?) } else { None };
         Ok(Some(Turn { slow, interval }))
     }
 
     /// Ends an interval. The next ones stay on the grid that the first began.
-    fn end(&mut self, known: Nanos) -> Interval {
+    fn end(&mut self, known: Nanos) -> Result<Interval, RecordError> {
         let passed = known.since(self.due).0 / self.interval.0 + 1;
         self.due = Nanos(self.due.0.saturating_add(passed.saturating_mul(self.interval.0)));
-        let interval_s = known.since(self.meter.begun()).as_secs_f64();
-        let (lost_events, mut devices) = self.meter.end(
-            known,
-            self.recording.outstanding(),
-            self.watch.lost_events(),
-            self.recording.tables(),
-            self.view,
-        );
+        let (source, until, lost_events, mut devices) = self.looked.end(known, self.view)?;
+        let interval_s = until.since(self.begun).as_secs_f64();
+        self.begun = until;
         for disk in &mut devices {
             disk.limit = self.limit(disk);
         }
-        let zero = self.recording.about().unix_ns_at_zero.unwrap_or(0);
-        let time = format!("{:.3}", wall(zero, known));
-        Interval { schema: "seekwell/top/1", time, interval_s, lost_events, devices }
+        let time = format!("{:.3}", Timestamp::now());
+        Ok(Interval { schema: "seekwell/top/1", time, interval_s, source, lost_events, devices })
     }
 
     /// What limits a disk. One that completes nothing may be hung, and is not inspected.
@@ -132,5 +164,48 @@ impl<'v> Top<'v> {
         let (depth, busy) = (disk.depth_mean, disk.busy_share);
         let activity = Activity { read: rates(Op::Read), write: rates(Op::Write), depth, busy };
         now(inspected.as_ref()?, &activity)
+    }
+}
+
+impl Looked {
+    /// Waits until `next`, a tenth of a second at most. Gives the time up to which all is known and
+    /// what took long; `None` at the end.
+    fn wait(&mut self, next: Nanos) -> Result<Option<(Nanos, Vec<Slow>)>, RecordError> {
+        let events = match self {
+            Self::Counts(_) => {
+                let left = next.since(count::now()).min(TURN);
+                std::thread::sleep(Duration::from(left));
+                return Ok(Some((count::now(), Vec::new())));
+            }
+            Self::Events(events) => events,
+        };
+        let Events { recording, meter, slowest, records, .. } = &mut **events;
+        records.clear();
+        let Some(known) = recording.advance(records)? else { return Ok(None) };
+        meter.add(records);
+        let tables = recording.tables();
+        let slow = slowest.iter().flat_map(|slowest| slowest.among(records, tables));
+        Ok(Some((known, slow.collect())))
+    }
+
+    /// Ends an interval: when, what was lost in it, and the disks.
+    fn end(
+        &mut self,
+        known: Nanos,
+        view: &dyn View,
+    ) -> Result<(Source, Nanos, u64, Vec<Disk>), RecordError> {
+        match self {
+            Self::Counts(counter) => {
+                let (missed, disks) = counter.end(view)?;
+                Ok((Source::Counts, counter.begun(), missed, disks))
+            }
+            Self::Events(events) => {
+                let Events { recording, watch, meter, .. } = &mut **events;
+                let outstanding = recording.outstanding();
+                let (lost, tables) = (watch.lost_events(), recording.tables());
+                let (lost, disks) = meter.end(known, outstanding, lost, tables, view);
+                Ok((Source::Events, known, lost, disks))
+            }
+        }
     }
 }

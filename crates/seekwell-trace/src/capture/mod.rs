@@ -21,7 +21,7 @@ mod plan;
 mod process;
 mod ring;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tracefs;
 mod transport;
 
@@ -33,3 +33,4 @@ pub use page::PageLayout;
 pub use plan::{Plan, Recorded, Via};
 pub use process::Processes;
 pub use tracefs::remove_leftovers;
+pub(crate) use transport::monotonic;

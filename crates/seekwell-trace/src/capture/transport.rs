@@ -113,7 +113,7 @@ impl Drop for Pump {
 }
 
 /// Now, on the clock of the events.
-pub(super) fn monotonic() -> u64 {
+pub(crate) fn monotonic() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

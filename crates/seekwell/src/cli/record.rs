@@ -74,6 +74,15 @@ pub struct Traced {
     pub min_latency: Option<Nanos>,
 }
 
+impl Traced {
+    /// Whether more is asked for than the kernel's own counts tell.
+    pub fn needs_events(&self) -> bool {
+        let Self { pid, process, buffer, via, min_latency } = self;
+        let chosen = !pid.is_empty() || !process.is_empty();
+        chosen || buffer.is_some() || *via != Via::Auto || min_latency.is_some()
+    }
+}
+
 /// How events are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Via {

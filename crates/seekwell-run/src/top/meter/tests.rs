@@ -1,7 +1,9 @@
 use super::*;
+use seekwell_io::request::Op;
 use seekwell_sys::fake::Fake;
 use seekwell_trace::record::{Flags, Stamp};
 use seekwell_trace::source::Device;
+use seekwell_trace::stats::document::Span;
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
@@ -55,14 +57,14 @@ fn an_interval_holds_the_rates_times_and_depth_of_what_completed_in_it() {
     assert_eq!([Span::QueueToIssue, Span::IssueToComplete].map(median), [1, 3]);
     let response = disk.latency(Span::QueueToComplete).unwrap();
     assert_eq!((response.latency_ns_max, response.latency_ns_p99_9), (4 * MS, None));
-    assert_eq!((disk.depth_mean, disk.depth_max, disk.busy_share), (1.0, 2, 0.5));
+    assert_eq!((disk.depth_mean, disk.depth_max, disk.busy_share), (1.0, Some(2), 0.5));
     assert_eq!((disk.outstanding, disk.oldest_ns), (0, None));
     let process = &disk.processes[0];
     assert_eq!((process.process.as_str(), process.pid, process.requests), ("db", 7, 500));
     assert_eq!(process.waited_ns, 500 * 4 * MS);
     // The next one begins with nothing.
     let disks = end(&mut meter, 3 * SECOND, &[]);
-    assert_eq!((disks[0].requests, disks[0].depth_mean, disks[0].depth_max), (0, 0.0, 0));
+    assert_eq!((disks[0].requests, disks[0].depth_mean, disks[0].depth_max), (0, 0.0, Some(0)));
     assert!(disks[0].latencies.is_empty() && disks[0].processes.is_empty());
 }
 
@@ -73,10 +75,10 @@ fn a_request_that_never_completes_is_seen_in_every_interval() {
     let hung = [waiting(SECOND / 2)];
     let disk = &end(&mut meter, SECOND, &hung)[0];
     assert_eq!((disk.requests, disk.outstanding, disk.oldest_ns), (0, 1, Some(SECOND / 2)));
-    assert_eq!((disk.depth_mean, disk.depth_max, disk.busy_share), (0.5, 1, 0.5));
+    assert_eq!((disk.depth_mean, disk.depth_max, disk.busy_share), (0.5, Some(1), 0.5));
     let disk = &end(&mut meter, 12 * SECOND, &hung)[0];
     assert_eq!(disk.oldest_ns, Some(11 * SECOND + SECOND / 2));
-    assert_eq!((disk.depth_mean, disk.depth_max, disk.busy_share), (1.0, 1, 1.0));
+    assert_eq!((disk.depth_mean, disk.depth_max, disk.busy_share), (1.0, Some(1), 1.0));
     // It ends after all.
     meter.add(&[read(SECOND / 2, MS, 12 * SECOND)]);
     let disk = &end(&mut meter, 13 * SECOND, &[])[0];
@@ -107,7 +109,7 @@ fn merged_requests_count_as_they_were_asked_for_and_their_carrier_at_the_device(
     assert_eq!(disk.flow(Op::Read).map(|flow| flow.bytes), Some(8192));
     let counts = |span| disk.latency(span).map(|latency| latency.requests);
     assert_eq!(Span::ALL.map(counts), [Some(2), Some(1), Some(2)]);
-    assert_eq!((disk.depth_max, disk.processes[0].requests), (2, 2));
+    assert_eq!((disk.depth_max, disk.processes[0].requests), (Some(2), 2));
 }
 
 #[test]

@@ -11,13 +11,16 @@ use crate::exit::{CommandError, Exit};
 use crate::screen::{Key, Screen};
 use crate::signals;
 use seekwell_inspect::Target;
+use seekwell_job::output::Metrics;
 use seekwell_run::record::{RecordError, Slow, disks, hanging};
-use seekwell_run::top::{Interval, Top, Wanted};
+use seekwell_run::top::{Interval, Top, Wanted, add_up};
+use seekwell_serve::ServeError;
+use seekwell_sys::thread::start_scoped;
 use seekwell_trace::capture::{Order, Plan, Recorded, Recording};
 use seekwell_trace::error::TraceError;
 use serde::Serialize;
-use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Processes shown for each disk, by bytes and by time waited.
 const PROCESSES: usize = 5;
@@ -26,23 +29,46 @@ const PROCESSES: usize = 5;
 pub fn run(args: &Args, context: &Context) -> Ended {
     let others = args.devices.is_empty();
     let disks = if others { hanging(&context.view) } else { named(args, context)? };
-    let plan = Plan { others, order: Order::Completion, ..plan(disks, &args.traced) };
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
-    let recording = Recording::start(plan).map_err(TraceError::from)?;
     let wanted = Wanted {
         interval: args.interval,
         time: args.duration,
         min_latency: args.traced.min_latency,
         processes: PROCESSES,
     };
-    let mut top = Top::new(recording, &wanted, &context.view);
+    let text = Arc::new(Mutex::new(Metrics::default().openmetrics()));
+    let server = args.metrics.map(|address| {
+        let source = seekwell_serve::Source::Metrics(Arc::clone(&text));
+        seekwell_serve::Server::open(source, address, None)
+    });
+    let server = server.transpose()?;
+    let top = begin(args, &wanted, disks, context)?;
+    let Some(server) = server else { return look(top, args, None, context) };
+    context.note(&format!("metrics are at {}", server.url()));
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        start_scoped(scope, "metrics", || server.run(&stop))
+            .map_err(|e| ServeError::System(e.into()))?;
+        let ended = look(top, args, Some(&text), context);
+        stop.store(true, Relaxed);
+        ended
+    })
+}
+
+/// Shows what is seen until the time is over or somebody ends it.
+fn look(mut top: Top<'_>, args: &Args, text: Option<&Mutex<String>>, context: &Context) -> Ended {
     let mut shown = Shown::new(args, context)?;
+    let mut metrics = Metrics::default();
     while let Some(turn) = top.turn()? {
         if context.control.stop.load(Relaxed) {
             return Ok(if args.duration.is_some() { Exit::Interrupted } else { Exit::Done });
         }
         turn.slow.iter().try_for_each(|slow| shown.slow(slow))?;
         if let Some(interval) = turn.interval {
+            if let Some(text) = text {
+                add_up(&mut metrics, &interval);
+                *text.lock().unwrap_or_else(PoisonError::into_inner) = metrics.openmetrics();
+            }
             shown.interval(interval)?;
         }
         if shown.is_over()? {
@@ -50,6 +76,29 @@ pub fn run(args: &Args, context: &Context) -> Ended {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Counts where that tells all that is asked for and the kernel lets it, and else reads events.
+fn begin<'c>(
+    args: &Args,
+    wanted: &Wanted,
+    disks: Vec<Recorded>,
+    context: &'c Context,
+) -> Result<Top<'c>, CommandError> {
+    let others = args.devices.is_empty();
+    let counted = (!args.traced.needs_events())
+        .then(|| Top::of_counts(disks.clone(), others, wanted, &context.view));
+    let why = match counted {
+        Some(Ok(top)) => return Ok(top),
+        Some(Err(why)) => Some(why),
+        None => None,
+    };
+    let plan = Plan { others, order: Order::Completion, ..plan(disks, &args.traced) };
+    let recording = Recording::start(plan).map_err(TraceError::from)?;
+    if let Some(why) = why {
+        context.note(&format!("{why}: every event is read instead, which costs more"));
+    }
+    Ok(Top::of_events(recording, wanted, &context.view))
 }
 
 /// The disks that were named.

@@ -4,7 +4,7 @@ use crate::screen::HEAD;
 use seekwell_io::request::Op;
 use seekwell_io::units::{Nanos, iops, rate, three_digits, whole_percent};
 use seekwell_report::{clean, columns};
-use seekwell_run::top::{Disk, Interval, Process, Seen};
+use seekwell_run::top::{Disk, Interval, Process, Seen, Source};
 use seekwell_runs::limits::Station;
 use seekwell_trace::stats::document::Span;
 
@@ -50,7 +50,9 @@ const COLUMNS: [Column; 12] = [
         short(queue.map(|queue| queue.latency_ns_mean.round() as u64))
     }),
     column("depth", 6, 1, |disk| or_none(disk.depth_mean, three_digits)),
-    column("most", 6, 10, |disk| disk.depth_max.to_string()),
+    column("most", 6, 10, |disk| {
+        disk.depth_max.map_or_else(|| "-".to_owned(), |most| most.to_string())
+    }),
     column("limit", 9, 9, |disk| {
         let known = disk.limit.as_ref().filter(|limit| limit.by != Station::Unknown);
         // `transfer_mode` is wider than the column: its first word will do.
@@ -87,7 +89,12 @@ pub fn lines(interval: &Interval, width: usize, height: Option<usize>) -> Vec<St
     let mut lines = vec![title(interval, on_screen)];
     if interval.lost_events > 0 {
         let lost = interval.lost_events;
-        lines.push(format!("{lost} events were lost: the figures are too low (--buffer SIZE)"));
+        lines.push(match interval.source {
+            Source::Counts => format!("{lost} events were not counted: the figures are too low"),
+            Source::Events => {
+                format!("{lost} events were lost: the figures are too low (--buffer SIZE)")
+            }
+        });
     }
     if interval.devices.is_empty() {
         lines.push("no requests".to_owned());

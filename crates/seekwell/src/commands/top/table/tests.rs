@@ -15,6 +15,8 @@ fn disk(name: &str, per_s: f64, times_ns: &[u64]) -> Disk {
         requests_per_s: per_s / 2.0,
         bytes: per_s as u64 * 2048,
         bytes_per_s: per_s * 2048.0,
+        waited_ns: 0,
+        bins: Vec::new(),
     };
     Disk {
         device: name.to_owned(),
@@ -27,7 +29,7 @@ fn disk(name: &str, per_s: f64, times_ns: &[u64]) -> Disk {
         latencies: Span::ALL.into_iter().filter_map(|s| Latency::of(s, None, &response)).collect(),
         histograms: Vec::new(),
         depth_mean: per_s / 30_000.0,
-        depth_max: 128,
+        depth_max: Some(128),
         busy_share: 1.0,
         outstanding: 0,
         oldest_ns: None,
@@ -44,7 +46,8 @@ fn disk(name: &str, per_s: f64, times_ns: &[u64]) -> Disk {
 
 fn interval(devices: Vec<Disk>) -> Interval {
     let time = "2026-11-23T08:00:00.000Z".to_owned();
-    Interval { schema: "seekwell/top/1", time, interval_s: 1.0, lost_events: 0, devices }
+    let (schema, source) = ("seekwell/top/1", Source::Events);
+    Interval { schema, time, interval_s: 1.0, source, lost_events: 0, devices }
 }
 
 #[test]
@@ -111,6 +114,8 @@ fn flushes_discards_failures_and_merges_are_told_below_their_disk() {
         requests_per_s: 12.0,
         bytes: 0,
         bytes_per_s: 0.0,
+        waited_ns: 0,
+        bins: Vec::new(),
     });
     (one.failed, one.requests_at_device) = (3, Some(250));
     let told = &lines(&interval(vec![one]), 80, None)[3];

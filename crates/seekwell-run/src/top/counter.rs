@@ -1,0 +1,207 @@
+//! From what the kernel counted to what each interval showed.
+
+use super::document::{Disk, Seen};
+use super::ended::{Depth, Ended, Held, Moved, Usage, busiest_first, leading};
+use crate::record::{in_flight, whole};
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+use seekwell_sys::{DevId, DiskCounters, View};
+use seekwell_trace::capture::Recorded;
+use seekwell_trace::count::{self, CountError, Counting, Outstanding, Place, Slot, Totals};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// The end of a request that is older, of a disk that has none under way, was not seen.
+const LOST: Nanos = Nanos(10_000_000_000);
+
+/// Disks whose requests are counted.
+#[derive(Debug)]
+pub struct Counter {
+    counting: Counting,
+    disks: Vec<Counted>,
+    /// Every other disk too, once it is there.
+    others: bool,
+    /// Processes shown for each disk, by bytes and by time waited.
+    most: usize,
+    begun: Nanos,
+    missed: u64,
+}
+
+#[derive(Debug)]
+struct Counted {
+    name: String,
+    /// Its own number: of a part that of the part.
+    dev: Option<DevId>,
+    /// What it was at the end of the interval before.
+    totals: Totals,
+    busy_ms: Option<u64>,
+    area: u128,
+    seen: Option<Seen>,
+    held: Held,
+}
+
+impl Counter {
+    /// Begins to count on these disks, and on all others where they are wanted, too.
+    ///
+    /// # Errors
+    /// [`CountError`] where the kernel does not count.
+    pub fn start(
+        mut disks: Vec<Recorded>,
+        others: bool,
+        most: usize,
+        view: &dyn View,
+    ) -> Result<Self, CountError> {
+        if others {
+            let there = there(view);
+            let known = |disk: &Recorded| disks.iter().any(|other| place(other) == place(disk));
+            let new: Vec<Recorded> = there.into_iter().filter(|disk| !known(disk)).collect();
+            disks.extend(new);
+        }
+        let places: Vec<Place> = disks.iter().map(place).collect();
+        let counting = Counting::start(&places)?;
+        let disks = disks.iter().map(|disk| Counted::new(&disk.device.name, view)).collect();
+        Ok(Self { counting, disks, others, most, begun: count::now(), missed: 0 })
+    }
+
+    /// When the interval that goes on began.
+    pub const fn begun(&self) -> Nanos {
+        self.begun
+    }
+
+    /// Ends the interval and begins the next. Gives the requests that could not be counted and the
+    /// disks that had requests, or were named and are there; the busiest first.
+    ///
+    /// # Errors
+    /// When the kernel does not tell.
+    pub fn end(&mut self, view: &dyn View) -> Result<(u64, Vec<Disk>), CountError> {
+        let outstanding = self.counting.outstanding();
+        let until = count::now();
+        let mut waiting: HashMap<Slot, Vec<Outstanding>> = HashMap::new();
+        for request in outstanding {
+            waiting.entry(request.slot).or_default().push(request);
+        }
+        let mut users: HashMap<Slot, HashMap<(u32, String), Usage>> = HashMap::new();
+        for used in self.counting.take_usage()? {
+            let name = view.text(Path::new(&format!("/proc/{}/comm", used.pid)));
+            let name = name.map_or(used.name, |name| name.trim().to_owned());
+            let usage =
+                Usage { requests: used.requests, bytes: used.bytes, waited_ns: used.waited_ns };
+            users.entry(used.slot).or_default().entry((used.pid, name)).or_default().add(usage);
+        }
+        let mut told = Vec::new();
+        for (slot, counted) in self.counting.slots().zip(&mut self.disks) {
+            let folder = folder(&counted.name);
+            let mut waiting = waiting.remove(&slot).unwrap_or_default();
+            let lost = |request: &Outstanding| until.since(request.since) > LOST;
+            if waiting.iter().any(lost) && in_flight(view, &folder) == 0 {
+                waiting.extract_if(.., |request| lost(request)).for_each(|request| {
+                    self.counting.forget(&request);
+                });
+            }
+            let totals = self.counting.totals(slot);
+            let mut disk = counted.tell(totals, &waiting, (self.begun, until), view);
+            counted.held.tell(&mut disk, until, &folder, view);
+            disk.processes = leading(users.remove(&slot).unwrap_or_default(), self.most);
+            let named = !self.others && view.exists(&folder);
+            if counted.seen.is_some() || disk.outstanding > 0 || named {
+                told.push(disk);
+            }
+        }
+        self.begun = until;
+        if self.others {
+            self.meet(view)?;
+        }
+        busiest_first(&mut told);
+        let missed = self.counting.missed();
+        let new = missed.saturating_sub(std::mem::replace(&mut self.missed, missed));
+        Ok((new, told))
+    }
+
+    /// Begins to count on disks that have come.
+    fn meet(&mut self, view: &dyn View) -> Result<(), CountError> {
+        for disk in there(view) {
+            let known = self.counting.counts(place(&disk).disk);
+            if !known && self.counting.add(place(&disk))?.is_some() {
+                self.disks.push(Counted::new(&disk.device.name, view));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Counted {
+    fn new(name: &str, view: &dyn View) -> Self {
+        let dev = view.text(&folder(name).join("dev")).ok();
+        let dev: Option<DevId> = dev.and_then(|text| text.trim().parse().ok());
+        Self {
+            name: name.to_owned(),
+            dev,
+            totals: Totals::default(),
+            busy_ms: busy_ms(dev, view),
+            area: 0,
+            seen: None,
+            held: Held::default(),
+        }
+    }
+
+    fn tell(
+        &mut self,
+        totals: Totals,
+        waiting: &[Outstanding],
+        (begun, until): (Nanos, Nanos),
+        view: &dyn View,
+    ) -> Disk {
+        let new = totals.since(&self.totals);
+        let moved = Op::ALL.map(|op| {
+            let response = new.response(op);
+            Moved { requests: response.count(), bytes: new.bytes(op), response }
+        });
+        let (queue, device) = (new.queue(), new.device());
+        if device.count() > 0 {
+            self.seen = Some(Seen::Requests);
+        } else if self.seen.is_none() && moved.iter().any(|moved| moved.requests > 0) {
+            self.seen = Some(Seen::Bios);
+        }
+        // Time outstanding, summed over all requests so far: its growth is the mean depth.
+        let ages = waiting.iter().map(|request| until.since(request.since));
+        let ended: u128 = Op::ALL.iter().map(|op| totals.response(*op).sum_ns()).sum();
+        let area = ended + ages.clone().map(|age| u128::from(age.0)).sum::<u128>();
+        let length = until.since(begun).0.max(1) as f64;
+        let grown = area.saturating_sub(self.area) as f64;
+        let busy_ms = busy_ms(self.dev, view);
+        let busy = busy_ms.zip(self.busy_ms).map_or(0, |(now, then)| now.wrapping_sub(then));
+        let depth = Depth {
+            mean: grown / length,
+            max: None,
+            busy_share: (busy as f64 * 1e6 / length).min(1.0),
+            outstanding: waiting.len() as u64,
+            oldest_ns: ages.map(|age| age.0).max(),
+        };
+        (self.totals, self.area, self.busy_ms) = (totals, area, busy_ms);
+        let ended = Ended { seen: self.seen, moved, failed: new.failed(), queue, device };
+        ended.tell(&self.name, until.since(begun).as_secs_f64(), depth)
+    }
+}
+
+/// Time with any request outstanding, as the kernel counts it.
+fn busy_ms(dev: Option<DevId>, view: &dyn View) -> Option<u64> {
+    DiskCounters::read(view, dev?).ok().map(|counters| counters.busy_ms)
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new("/sys/class/block").join(name)
+}
+
+const fn place(disk: &Recorded) -> Place {
+    Place { disk: (disk.major, disk.minor), part: disk.part }
+}
+
+/// The disks that hold anything.
+fn there(view: &dyn View) -> Vec<Recorded> {
+    let names = view.list(Path::new("/sys/block")).unwrap_or_default();
+    let one = |name: &String| {
+        let size = view.number(&folder(name).join("size")).ok();
+        size.filter(|size| *size > 0).and_then(|_| whole(view, name))
+    };
+    names.iter().filter_map(one).collect()
+}

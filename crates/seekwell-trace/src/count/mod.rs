@@ -1,0 +1,399 @@
+//! Counting: what completes on disks, added up in the kernel by four small programs (BPF).
+//!
+//! ```text
+//! tracepoints ─► table of what is under way ─► shares of each disk ─► Totals
+//!                    └─► Outstanding              └─► users, emptied at each look ─► Usage
+//! ```
+//!
+//! Nothing is handed over for each request, so it costs the load little and this process next to
+//! nothing; what is not asked of totals needs a [`crate::capture::Recording`]. The programs are put
+//! together here ([`program`]) for the kernel that runs: it describes its own structures in
+//! `/sys/kernel/btf/vmlinux`. Nothing outlives the process: no file, no name, no program.
+
+mod asm;
+mod btf;
+mod kernel;
+mod layout;
+mod program;
+#[cfg(test)]
+mod tests;
+
+pub use btf::BtfError;
+
+use crate::capture::monotonic;
+use btf::Btf;
+use kernel::{Attached, Kind, Map, Mapped, Plain, attach};
+use layout::{Entry, ISSUE_TO_COMPLETE, Places, QUEUE_TO_ISSUE, Share, TIMES, Table, Used, User};
+use program::{Maps, Programs};
+use seekwell_io::histogram::{BINS, Histogram};
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+use seekwell_sys::{classify, cpu_list};
+use std::collections::HashMap;
+use std::io;
+
+/// Where the kernel describes its types.
+const TYPES: &str = "/sys/kernel/btf/vmlinux";
+/// Pairs of disk and process between two looks; more, and those that did least lately are left out.
+const USERS: u32 = 1 << 10;
+/// Most shares of a disk, as a power of two: a share has 45 kB.
+const SHARE_BITS: u32 = 3;
+/// Disks that may come later.
+const SPARE: usize = 8;
+
+/// Why nothing can be counted in the kernel.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum CountError {
+    #[error("the kernel does not describe its types ({TYPES}: {0})")]
+    NoTypes(io::Error),
+    #[error("the kernel's description of its types ({TYPES}) is not understood: {0}")]
+    Types(#[from] BtfError),
+    #[error("the kernel refused {what} (bpf: {source})")]
+    Refused { what: &'static str, source: io::Error },
+}
+
+classify!(CountError {
+    Refused: NoTypes, Types, Refused;
+});
+
+fn refused(what: &'static str) -> impl Fn(io::Error) -> CountError {
+    move |source| CountError::Refused { what, source }
+}
+
+/// A disk that is counted, or a part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Major and minor number of the whole disk.
+    pub disk: (u32, u32),
+    /// First byte and bytes of the part that counts; `None`: all of it.
+    pub part: Option<(u64, u64)>,
+}
+
+impl Place {
+    const fn number(self) -> u32 {
+        self.disk.0 << 20 | self.disk.1
+    }
+
+    /// Its first sector and how many it has.
+    fn sectors(self) -> (u64, u64) {
+        self.part.map_or((0, u64::MAX), |(first, bytes)| (first / 512, bytes / 512))
+    }
+}
+
+/// The disk of this place in the order in which disks were added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(u32);
+
+/// Everything that completed on a disk since it was added. Numbers wrap.
+#[derive(Debug, Clone)]
+pub struct Totals {
+    failed: u64,
+    times: Vec<Counted>,
+}
+
+#[derive(Debug, Clone)]
+struct Counted {
+    sum_ns: u64,
+    bytes: u64,
+    bins: Vec<u32>,
+}
+
+impl Default for Totals {
+    fn default() -> Self {
+        let nothing = Counted { sum_ns: 0, bytes: 0, bins: vec![0; BINS] };
+        Self { failed: 0, times: vec![nothing; TIMES] }
+    }
+}
+
+impl Totals {
+    /// What came since an earlier look.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let pairs = self.times.iter().zip(&earlier.times);
+        let since = |(now, then): (&Counted, &Counted)| Counted {
+            sum_ns: now.sum_ns.wrapping_sub(then.sum_ns),
+            bytes: now.bytes.wrapping_sub(then.bytes),
+            bins: now.bins.iter().zip(&then.bins).map(|(n, then)| n.wrapping_sub(*then)).collect(),
+        };
+        let failed = self.failed.wrapping_sub(earlier.failed);
+        Self { failed, times: pairs.map(since).collect() }
+    }
+
+    /// Requests that ended with an error.
+    pub const fn failed(&self) -> u64 {
+        self.failed
+    }
+
+    /// Bytes of one operation.
+    pub fn bytes(&self, op: Op) -> u64 {
+        self.times[op as usize].bytes
+    }
+
+    /// From the queue to the completion, of one operation: all its requests.
+    pub fn response(&self, op: Op) -> Histogram {
+        self.times[op as usize].histogram()
+    }
+
+    /// From the queue to the driver.
+    pub fn queue(&self) -> Histogram {
+        self.times[QUEUE_TO_ISSUE].histogram()
+    }
+
+    /// From the driver to the completion: all that the device completed.
+    pub fn device(&self) -> Histogram {
+        self.times[ISSUE_TO_COMPLETE].histogram()
+    }
+
+    fn add(&mut self, share: *const Share) {
+        // SAFETY: the share lies in a mapping of the array, whose values are this structure;
+        // programs add to it meanwhile, so each number is read once, as volatile.
+        unsafe {
+            self.failed = self.failed.wrapping_add((&raw const (*share).failed).read_volatile());
+            for (number, sum) in self.times.iter_mut().enumerate() {
+                let times = &raw const (*share).times[number];
+                sum.sum_ns = sum.sum_ns.wrapping_add((&raw const (*times).sum_ns).read_volatile());
+                sum.bytes = sum.bytes.wrapping_add((&raw const (*times).bytes).read_volatile());
+                let bins = (&raw const (*times).bins).cast::<u32>();
+                for (bin, n) in sum.bins.iter_mut().enumerate() {
+                    *n = n.wrapping_add(bins.add(bin).read_volatile());
+                }
+            }
+        }
+    }
+}
+
+impl Counted {
+    /// Its smallest and largest value are known as the middle of a bin.
+    fn histogram(&self) -> Histogram {
+        let used = self.bins.iter().enumerate().filter(|(_, n)| **n > 0);
+        let bins: Vec<(u32, u64)> = used.map(|(bin, n)| (bin as u32, u64::from(*n))).collect();
+        let middle = |bin: Option<&(u32, u64)>| {
+            Nanos(bin.map_or(0, |(bin, _)| Histogram::middle_of(*bin as usize)))
+        };
+        let (min, max) = (middle(bins.first()), middle(bins.last()));
+        let made = Histogram::from_parts(&bins, u128::from(self.sum_ns), min, max);
+        made.expect("these are bins of a histogram, in order")
+    }
+}
+
+/// A request that has begun and not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outstanding {
+    /// Its disk.
+    pub slot: Slot,
+    /// When it was queued.
+    pub since: Nanos,
+    /// Where it is in the table.
+    index: usize,
+}
+
+/// What a process did to a disk between two looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Usage {
+    /// The disk.
+    pub slot: Slot,
+    /// The process.
+    pub pid: u32,
+    /// Name of the task of it that queued the first of them.
+    pub name: String,
+    /// Requests.
+    pub requests: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The sum of their response times.
+    pub waited_ns: u64,
+}
+
+// SAFETY: numbers and bytes without gaps.
+unsafe impl Plain for Used {}
+// SAFETY: as above.
+unsafe impl Plain for User {}
+
+/// Programs that count. Dropping it removes them.
+#[derive(Debug)]
+pub struct Counting {
+    table: Mapped<Table>,
+    slots: Map<u32, u32>,
+    users: Map<User, Used>,
+    shares: Mapped<Share>,
+    missed: Mapped<u64>,
+    /// Shares of each disk.
+    width: usize,
+    places: Vec<Place>,
+    /// Places that there is room for.
+    room: usize,
+    by_number: HashMap<u32, Slot>,
+    attached: Vec<Attached>,
+}
+
+impl Counting {
+    /// Begins to count on these disks; [`Slot`]s follow their order.
+    ///
+    /// # Errors
+    /// [`CountError`] where this kernel or its administrator does not let it.
+    pub fn start(disks: &[Place]) -> Result<Self, CountError> {
+        let types = std::fs::read(TYPES).map_err(CountError::NoTypes)?;
+        let places = Places::of(&Btf::read(&types)?)?;
+        let cpus = cpus();
+        let share_bits = cpus.next_power_of_two().ilog2().min(SHARE_BITS);
+        let (width, room) = (1 << share_bits, disks.len() + SPARE);
+        let map = refused("a map");
+        // The first shares are those of disks that do not count.
+        let most = ((room + 1) * width) as u32;
+        let shares: Map<u32, Share> = Map::new(Kind::Array, most, cpus).map_err(&map)?;
+        let missed: Map<u32, u64> = Map::new(Kind::Array, 1, cpus).map_err(&map)?;
+        let table: Map<u32, Table> = Map::new(Kind::Array, 1, cpus).map_err(&map)?;
+        let mut counting = Self {
+            table: Mapped::of(&table).map_err(&map)?,
+            slots: Map::new(Kind::Hash, most, cpus).map_err(&map)?,
+            users: Map::new(Kind::LruPerCpu, USERS, cpus).map_err(&map)?,
+            shares: Mapped::of(&shares).map_err(&map)?,
+            missed: Mapped::of(&missed).map_err(&map)?,
+            width,
+            places: Vec::new(),
+            room,
+            by_number: HashMap::new(),
+            attached: Vec::new(),
+        };
+        disks.iter().try_for_each(|disk| counting.add(*disk).map(|_| ()))?;
+        let maps = Maps {
+            table: table.fd(),
+            slots: counting.slots.fd(),
+            shares: shares.fd(),
+            users: counting.users.fd(),
+            missed: missed.fd(),
+        };
+        let programs = Programs { places: &places, maps, share_bits: share_bits as i32 };
+        // What ends is seen before what begins, so that nothing begins whose end is not seen.
+        for (code, point) in [
+            (programs.bio_complete(), places.bio_complete),
+            (programs.complete(), places.complete),
+            (programs.issue(), places.issue),
+            (programs.queue(), places.queue),
+        ] {
+            let attached = attach(&code, point.id).map_err(refused("a program"))?;
+            counting.attached.push(attached);
+        }
+        Ok(counting)
+    }
+
+    /// Counts on one more disk, from now on; `None` where there is no room for it.
+    ///
+    /// # Errors
+    /// When the kernel refuses it.
+    pub fn add(&mut self, disk: Place) -> Result<Option<Slot>, CountError> {
+        if self.places.len() >= self.room {
+            return Ok(None);
+        }
+        let slot = Slot(self.places.len() as u32);
+        let (first, sectors) = disk.sectors();
+        for share in self.shares(slot) {
+            // SAFETY: the share lies in the mapping, and no program uses it before it has a slot.
+            unsafe {
+                (&raw mut (*share).first).write_volatile(first);
+                (&raw mut (*share).sectors).write_volatile(sectors);
+            }
+        }
+        self.slots.put(disk.number(), slot.0 + 1).map_err(refused("a disk"))?;
+        self.places.push(disk);
+        self.by_number.insert(disk.number(), slot);
+        Ok(Some(slot))
+    }
+
+    /// The disks, in the order in which they were added.
+    pub fn slots(&self) -> impl Iterator<Item = Slot> + use<> {
+        (0..self.places.len() as u32).map(Slot)
+    }
+
+    /// Whether a whole disk or a part of it is counted, by its numbers.
+    pub fn counts(&self, disk: (u32, u32)) -> bool {
+        self.places.iter().any(|place| place.disk == disk)
+    }
+
+    fn shares(&self, slot: Slot) -> impl Iterator<Item = *mut Share> {
+        let first = (slot.0 as usize + 1) * self.width;
+        (first..first + self.width).map(|index| self.shares.at(index))
+    }
+
+    /// Everything that completed on a disk so far.
+    pub fn totals(&self, slot: Slot) -> Totals {
+        let mut totals = Totals::default();
+        self.shares(slot).for_each(|share| totals.add(share));
+        totals
+    }
+
+    /// Events that were not seen, and requests that there was no room for: totals lack them.
+    pub fn missed(&self) -> u64 {
+        // SAFETY: the number lies in the mapping; programs add to it meanwhile.
+        let crowded = unsafe { self.missed.at(0).read_volatile() };
+        crowded + self.attached.iter().map(Attached::misses).sum::<u64>()
+    }
+
+    /// Requests that have begun and not ended, in no order.
+    pub fn outstanding(&self) -> Vec<Outstanding> {
+        let one = |index| {
+            // SAFETY: the entry lies in the mapping; programs change it meanwhile, and fill
+            // `queued` last.
+            let Entry { queued, sector, dev, op, .. } =
+                unsafe { self.entry(index).read_volatile() };
+            let slot = *self.by_number.get(&dev)?;
+            let (first, sectors) = self.places[slot.0 as usize].sectors();
+            let inside = op == Op::Flush as u32 || sector.wrapping_sub(first) < sectors;
+            (queued > 0 && inside).then_some(Outstanding { slot, since: Nanos(queued), index })
+        };
+        (0..1 << layout::TABLE_BITS).filter_map(one).collect()
+    }
+
+    fn entry(&self, index: usize) -> *mut Entry {
+        let table = self.table.at(0);
+        // SAFETY: the mapping holds the whole table, and indexing it checks the bounds.
+        unsafe { &raw mut (*table).entries[index] }
+    }
+
+    /// Forgets a request whose end was not seen.
+    pub fn forget(&self, request: &Outstanding) {
+        let entry = self.entry(request.index);
+        // SAFETY: the entry lies in the mapping. The kernel has nothing under way on its disk, so
+        // no program is about to end it.
+        unsafe {
+            if (&raw const (*entry).queued).read_volatile() == request.since.0 {
+                (&raw mut (*entry).queued).write_volatile(0);
+                (&raw mut (*entry).key).write_volatile(0);
+            }
+        }
+    }
+
+    /// What processes did since the last time.
+    ///
+    /// # Errors
+    /// When the kernel refuses to tell.
+    pub fn take_usage(&self) -> Result<Vec<Usage>, CountError> {
+        let all = self.users.take().map_err(refused("to tell of processes"))?;
+        let one = |(user, shares): (User, Vec<Used>)| {
+            let slot = *self.by_number.get(&user.dev)?;
+            let name = shares.iter().map(|used| used.name).find(|name| name[0] != 0);
+            let name = name.unwrap_or_default();
+            let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+            Some(Usage {
+                slot,
+                pid: user.pid,
+                name: String::from_utf8_lossy(&name[..end]).into_owned(),
+                requests: shares.iter().map(|used| used.requests).sum(),
+                bytes: shares.iter().map(|used| used.bytes).sum(),
+                waited_ns: shares.iter().map(|used| used.waited_ns).sum(),
+            })
+        };
+        Ok(all.into_iter().filter_map(one).collect())
+    }
+}
+
+/// Now, on the clock of [`Outstanding::since`].
+pub fn now() -> Nanos {
+    Nanos(monotonic())
+}
+
+/// Processors that the kernel is built up for.
+fn cpus() -> usize {
+    let possible = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
+    cpu_list(possible.trim()).map_or(1, |all| all.len().max(1))
+}
