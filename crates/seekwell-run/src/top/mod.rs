@@ -56,7 +56,7 @@ pub struct Turn {
 
 /// What is looked at.
 enum Looked {
-    Counts(Counter),
+    Counts(Box<Counter>),
     Events(Box<Events>),
 }
 
@@ -108,7 +108,7 @@ impl<'v> Top<'v> {
     ) -> Result<Self, CountError> {
         let counter = Counter::start(disks, others, wanted.processes, view)?;
         let begun = counter.begun();
-        Ok(Self::new(Looked::Counts(counter), begun, wanted, view))
+        Ok(Self::new(Looked::Counts(Box::new(counter)), begun, wanted, view))
     }
 
     fn new(looked: Looked, begun: Nanos, wanted: &Wanted, view: &'v dyn View) -> Self {

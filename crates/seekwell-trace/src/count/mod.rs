@@ -15,6 +15,7 @@ mod btf;
 mod kernel;
 mod layout;
 mod program;
+mod steps;
 #[cfg(test)]
 mod tests;
 

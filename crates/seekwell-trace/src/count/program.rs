@@ -16,7 +16,7 @@ use super::asm::{Alu, Asm, FP, Helper, If, Label, R0, R1, R2, R3, R4, R5, R6, R7
 use super::layout::{
     Entry, ISSUE_TO_COMPLETE, Places, QUEUE_TO_ISSUE, Share, TABLE_BITS, Times, Used, field, times,
 };
-use seekwell_io::histogram::BINS;
+use super::steps::{address, forget, look_up, record, took};
 use seekwell_io::request::Op;
 use std::mem::offset_of;
 
@@ -37,11 +37,10 @@ const LEFT: i16 = -8;
 const ERROR: i16 = -16;
 /// A [`super::layout::User`].
 const USER: i16 = -24;
-const BIOS: i16 = -32;
-const DONE: i16 = -40;
-const ENTRY: i16 = -48;
-const WAITED: i16 = -56;
-const INDEX: i16 = -64;
+const DONE: i16 = -32;
+const ENTRY: i16 = -40;
+const WAITED: i16 = -48;
+const INDEX: i16 = -56;
 /// A [`Used`] that is put into its map.
 const VALUE: i16 = INDEX - size_of::<Used>() as i16;
 
@@ -147,6 +146,8 @@ impl Programs<'_> {
         asm.here(stamp);
         asm.store(Dw, R0, field!(Entry, issued), R7);
         asm.store(W, R0, field!(Entry, dev), R8);
+        // Older verifiers take a loop only where jumps close it.
+        asm.jump(next);
         asm.here(next);
         asm.alu(Alu::Sub, R6, 1);
         asm.jump_if(R6, If::Eq, 0, out);
@@ -222,8 +223,8 @@ impl Programs<'_> {
         record(asm, R5);
     }
 
-    /// What the driver does not do itself, flushes around the request do: then its bio, which is the
-    /// only one, ends with the empty completion after them.
+    /// What the driver does not do itself, flushes around the request do: then its bio, which is
+    /// the only one, ends with the empty completion after them.
     fn unless_flushed_apart(&self, asm: &mut Asm, apart: Label) {
         let ends = asm.label();
         asm.load(W, R1, R9, self.places.bio_flags);
@@ -237,12 +238,13 @@ impl Programs<'_> {
         asm.here(ends);
     }
 
-    /// Ends the bios of the request in `R6` that are done, from the front: `R9` and those after it.
+    /// Ends the bios that are done, from the front: `R9` and those after it.
     fn walk(&self, asm: &mut Asm, out: Label) {
         let p = self.places;
         let (each, next, found) = (asm.label(), asm.label(), asm.label());
         asm.load(Dw, R0, FP, ENTRY);
-        asm.store(Dw, FP, BIOS, MOST_BIOS);
+        // Older verifiers take a loop whose counter is on the stack for one without an end.
+        asm.mov(R6, MOST_BIOS);
         asm.jump(found);
         asm.here(each);
         asm.load(Dw, R9, R9, p.bio_next);
@@ -258,10 +260,8 @@ impl Programs<'_> {
         asm.store(Dw, FP, LEFT, R1);
         self.end(asm);
         asm.here(next);
-        asm.load(Dw, R1, FP, BIOS);
-        asm.alu(Alu::Sub, R1, 1);
-        asm.store(Dw, FP, BIOS, R1);
-        asm.jump_if(R1, If::Ne, 0, each);
+        asm.alu(Alu::Sub, R6, 1);
+        asm.jump_if(R6, If::Ne, 0, each);
     }
 
     /// `block_bio_complete`.
@@ -465,18 +465,6 @@ fn failed(asm: &mut Asm) {
     asm.here(well);
 }
 
-fn address(asm: &mut Asm, reg: Reg, place: i16) {
-    asm.mov(reg, FP);
-    asm.alu(Alu::Add, reg, i32::from(place));
-}
-
-/// `R0`: what a map holds under the key at a place, or 0.
-fn look_up(asm: &mut Asm, map: i32, key: i16) {
-    asm.map(R1, map);
-    address(asm, R2, key);
-    asm.call(Helper::MapLookup);
-}
-
 /// Puts the value on the stack into a map.
 fn put(asm: &mut Asm, map: i32, key: i16) {
     asm.map(R1, map);
@@ -484,53 +472,4 @@ fn put(asm: &mut Asm, map: i32, key: i16) {
     address(asm, R3, VALUE);
     asm.mov(R4, 0);
     asm.call(Helper::MapUpdate);
-}
-
-/// Frees the entry in `R0`.
-fn forget(asm: &mut Asm) {
-    asm.store(Dw, R0, field!(Entry, queued), 0);
-    asm.store(Dw, R0, field!(Entry, key), 0);
-}
-
-/// `R1`: the time between two moments; none where the clocks of two processors differ.
-fn took(asm: &mut Asm, from: Reg, to: Reg) {
-    asm.mov(R4, to);
-    asm.alu(Alu::Sub, R4, from);
-    asm.mov(R1, R4);
-    // All ones where that is no less than nothing.
-    asm.alu(Alu::Rsh, R4, 63);
-    asm.alu(Alu::Sub, R4, 1);
-    asm.alu(Alu::And, R1, R4);
-}
-
-/// Records the time in `R1` in the distribution at `base`; keeps both, and `R0`. The bin is that of
-/// [`seekwell_io::histogram::Histogram::bin_of`]: (s << 6) + (ns >> s) where s = log2(ns | 64) − 6.
-fn record(asm: &mut Asm, base: Reg) {
-    assert!(base == R5, "the others are used up here");
-    let small = asm.label();
-    asm.add_to(Dw, base, field!(Times, sum_ns), R1);
-    asm.mov(R2, R1);
-    asm.alu(Alu::Or, R2, 64);
-    asm.alu(Alu::Rsh, R2, 6);
-    asm.mov(R3, 0);
-    for (bits, most) in [(4, 0xffff), (3, 0xff), (2, 0xf), (1, 0x3), (0, 0x1)] {
-        // 1 where R2 is more than that.
-        asm.mov(R4, most);
-        asm.alu(Alu::Sub, R4, R2);
-        asm.alu(Alu::Rsh, R4, 63);
-        asm.alu(Alu::Lsh, R4, bits);
-        asm.alu(Alu::Rsh, R2, R4);
-        asm.alu(Alu::Add, R3, R4);
-    }
-    asm.mov(R2, R1);
-    asm.alu(Alu::Rsh, R2, R3);
-    asm.alu(Alu::Lsh, R3, 6);
-    asm.alu(Alu::Add, R3, R2);
-    asm.jump_if(R3, If::Lt, BINS as i32, small);
-    asm.mov(R3, BINS as i32 - 1);
-    asm.here(small);
-    asm.alu(Alu::Lsh, R3, 2);
-    asm.alu(Alu::Add, R3, base);
-    asm.mov(R2, 1);
-    asm.add_to(W, R3, field!(Times, bins), R2);
 }
