@@ -7,7 +7,7 @@
 //!
 //! Nothing is handed over for each request, so it costs the load little and this process next to
 //! nothing; what is not asked of totals needs a [`crate::capture::Recording`]. The programs are put
-//! together here ([`program`]) for the kernel that runs: it describes its own structures in
+//! together here (`program.rs`) for the kernel that runs: it describes its own structures in
 //! `/sys/kernel/btf/vmlinux`. Nothing outlives the process: no file, no name, no program.
 
 mod asm;
