@@ -1,9 +1,5 @@
-//! Which figures are asked for, and what of the requests they need.
+//! Which figures are asked for.
 
-use super::device::{Clocked, Served, Swept};
-use super::seen::{ALWAYS, Reads};
-use super::{blocks, counts, latency, order, parties};
-use crate::record::Fields;
 use std::fmt;
 
 /// Figures that are gathered together.
@@ -91,23 +87,6 @@ impl Figure {
             Self::Processes => &["processes"],
         }
     }
-
-    /// What it reads of each request.
-    const fn fields(self) -> Fields {
-        match self {
-            Self::Counts => counts::Operations::FIELDS.and(Clocked::FIELDS),
-            Self::Sizes => counts::SizeCounts::FIELDS,
-            Self::Arrivals => Clocked::FIELDS,
-            Self::Queue => Clocked::FIELDS.and(Swept::FIELDS).and(Served::FIELDS),
-            Self::Latencies => latency::Latencies::FIELDS,
-            Self::Order => order::Sequence::FIELDS,
-            Self::Space | Self::Reuse => blocks::Blocks::FIELDS,
-            Self::Alignment => counts::Alignments::FIELDS,
-            Self::Idle => Clocked::FIELDS.and(Served::FIELDS),
-            Self::Devices => parties::Counted::FIELDS,
-            Self::Processes => parties::Counted::FIELDS.and(Fields::PROCESS),
-        }
-    }
 }
 
 /// Some figures.
@@ -159,12 +138,6 @@ impl Asked {
     /// Whether all of these are asked for.
     pub const fn has_all(self, of: Self) -> bool {
         self.0 & of.0 == of.0
-    }
-
-    /// What of each request they need.
-    pub(super) fn fields(self) -> Fields {
-        let asked = Figure::ALL.into_iter().filter(|figure| self.has(*figure));
-        asked.fold(ALWAYS, |fields, figure| fields.and(figure.fields()))
     }
 
     /// How parts have it: at first they only said whether [`Figure::Reuse`] is there.

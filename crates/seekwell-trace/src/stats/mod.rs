@@ -38,6 +38,7 @@ mod latency;
 mod log_bins;
 mod lru;
 mod miss;
+mod needs;
 mod order;
 mod part;
 mod parties;

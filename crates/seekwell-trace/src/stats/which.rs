@@ -1,12 +1,9 @@
 //! What is computed, and of which devices.
 
-use super::blocks::Blocks;
 use super::entry::seed_of;
 use super::figure::Asked;
 use super::policy::Policy;
-use super::seen::Reads;
 use crate::formats::{Detail, Format};
-use crate::record::Fields;
 use crate::source::{About, Tables};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -46,12 +43,6 @@ impl Default for Options {
 }
 
 impl Options {
-    /// What of each request is read.
-    pub fn fields(&self) -> Fields {
-        let fields = self.asked.fields();
-        if self.policies.is_empty() { fields } else { fields.and(Blocks::FIELDS) }
-    }
-
     pub(super) fn follows_blocks(&self) -> bool {
         self.asked.has_any(Asked::BLOCKS) || !self.policies.is_empty()
     }
