@@ -152,10 +152,10 @@ pub enum Command {
     Record(record::Record),
     /// Show what disks are doing now: rates, latency, queues and processes, once a second
     ///
-    /// Reads the same tracepoints as `record`, and shows for each disk how much is read and
-    /// written, response times, the time spent in the queue, how many requests are outstanding, and
-    /// the processes that move or wait for most. A request that hangs is shown while it hangs.
-    /// Needs root.
+    /// Counts in the kernel, and shows for each disk how much is read and written, response times,
+    /// the time spent in the queue, how many requests are outstanding, and the processes that move
+    /// or wait for most. A request that hangs is shown while it hangs. Where single requests matter
+    /// (--min-latency, --pid, --process), it reads every event as `record` does. Needs root.
     #[command(after_help = top::EXAMPLES)]
     Top(top::Top),
     /// Replay a trace on another disk, and report how faithful the replay was
