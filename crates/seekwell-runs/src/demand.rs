@@ -25,7 +25,7 @@ pub struct Bound {
     pub side: Side,
     /// In the metric's unit.
     pub bound: f64,
-    /// What happens beyond it.
+    /// What happens otherwise.
     pub why: String,
     /// The metric of each valid run that has it, in their order.
     pub values: Vec<f64>,

@@ -180,7 +180,7 @@ pub trait TraceSource {
     fn tables(&self) -> &Tables;
 
     /// Only these fields of the records to come are looked at. A source that keeps fields apart
-    /// reads and checks no others and leaves them blank, so who calls this lets nobody else read.
+    /// reads and checks no others and leaves them blank, so the caller must be the only reader.
     fn narrow(&mut self, _to: Fields) {}
 }
 

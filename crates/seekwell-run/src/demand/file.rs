@@ -16,7 +16,7 @@ pub enum DemandError {
         near.first().map_or_else(String::new, |n| format!(" (did you mean {n}?)"))
     )]
     Unknown { name: String, near: Vec<String> },
-    #[error("{name} is no demand: {why}")]
+    #[error("{name} is not a demand: {why}")]
     Written { name: String, why: String },
     #[error("{name}: a demand needs at least one [[bound]]")]
     NoBound { name: String },
@@ -125,7 +125,7 @@ fn check_pairs(name: &str, bounds: &[Bound]) -> Result<(), DemandError> {
     Ok(())
 }
 
-/// Refuses bounds on what is no job.
+/// Refuses bounds on jobs that do not exist.
 pub(super) fn check_jobs(demand: &Demand, jobs: &JobFile) -> Result<(), DemandError> {
     let names: Vec<String> = jobs.jobs.iter().map(|job| job.name.clone()).collect();
     match demand.bounds.iter().find(|bound| !names.contains(&bound.job)) {

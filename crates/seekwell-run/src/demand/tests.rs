@@ -57,7 +57,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         ("at_most = \"10ms\"", "at_most = nan", "cannot be NaN"),
         ("at_least = 100", "at_least = \"10ms\"", "cannot be \"10ms\": needed is a number above 0"),
         ("job = \"wal\"", "job = \"log\"", "a bound is on log, and the jobs are: wal"),
-        ("title = \"a log\"", "", "test is no demand: "),
+        ("title = \"a log\"", "", "test is not a demand: "),
         ("title = \"a log\"", "titel = \"a log\"", "unknown field"),
         ("rw=write", "rw=sideways", "test.fio:2"),
     ] {

@@ -72,7 +72,7 @@ impl Counter {
     /// disks that had requests, or were named and are there; the busiest first.
     ///
     /// # Errors
-    /// When the kernel does not tell.
+    /// If the kernel refuses.
     pub fn end(&mut self, view: &dyn View) -> Result<(u64, Vec<Disk>), CountError> {
         let outstanding = self.counting.outstanding();
         let until = count::now();

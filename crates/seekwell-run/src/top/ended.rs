@@ -1,4 +1,4 @@
-//! What ended on one disk in an interval, whoever counted it.
+//! What completed on one disk in an interval, from either source.
 
 use super::document::{Bins, Disk, Flow, Process, Seen};
 use crate::record::in_flight;
@@ -36,7 +36,7 @@ pub(super) struct Moved {
 #[derive(Debug, Default)]
 pub(super) struct Depth {
     pub mean: f64,
-    /// `None` where nobody looked at each moment.
+    /// `None` if only counts are known.
     pub max: Option<u64>,
     pub busy_share: f64,
     /// At the end.

@@ -1,10 +1,10 @@
-//! Intervals added up for who scrapes them.
+//! Intervals added up for a scraper.
 
 use super::document::{Disk, Interval};
 use seekwell_job::output::Metrics;
 use seekwell_trace::stats::document::Span;
 
-/// Adds an interval to counters and histograms, and sets what is so at its end.
+/// Adds an interval to counters and histograms, and sets the gauges.
 pub fn add_up(metrics: &mut Metrics, interval: &Interval) {
     metrics.count("lost_total", &[], interval.lost_events);
     for disk in &interval.devices {

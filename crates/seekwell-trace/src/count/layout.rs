@@ -23,7 +23,7 @@ pub struct Table {
 pub struct Entry {
     /// From the address of its bio, or its own where it has none; 0 of a free place.
     pub key: u64,
-    /// When it was queued; 0 of what nobody was seen to queue: flushes, parts of what was split.
+    /// When it was queued; 0 if that was not seen: flushes, later parts of a split bio.
     pub queued: u64,
     /// When the driver got it; 0 before, and of bios.
     pub issued: u64,

@@ -86,7 +86,7 @@ impl Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(u32);
 
-/// Everything that completed on a disk since it was added. Numbers wrap.
+/// Everything that completed on a disk since it was added. The numbers wrap.
 #[derive(Debug, Clone)]
 pub struct Totals {
     failed: u64,
@@ -210,7 +210,7 @@ unsafe impl Plain for Used {}
 // SAFETY: as above.
 unsafe impl Plain for User {}
 
-/// Programs that count. Dropping it removes them.
+/// The programs that count. Dropping it removes them.
 #[derive(Debug)]
 pub struct Counting {
     table: Mapped<Table>,
@@ -278,7 +278,7 @@ impl Counting {
         Ok(counting)
     }
 
-    /// Counts on one more disk, from now on; `None` where there is no room for it.
+    /// Counts on one more disk from now on; `None` if there is no room for it.
     ///
     /// # Errors
     /// When the kernel refuses it.
@@ -367,7 +367,7 @@ impl Counting {
     /// What processes did since the last time.
     ///
     /// # Errors
-    /// When the kernel refuses to tell.
+    /// If the kernel refuses.
     pub fn take_usage(&self) -> Result<Vec<Usage>, CountError> {
         let all = self.users.take().map_err(refused("to tell of processes"))?;
         let one = |(user, shares): (User, Vec<Used>)| {

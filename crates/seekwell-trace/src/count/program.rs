@@ -4,11 +4,11 @@
 //! queue         table[bio] = when, where, how much, who
 //! issue         table[bio].issued = when, for each bio of the request
 //! complete      for each bio of the request that is done: its times, bytes and process; forget it
-//! bio_complete  the same for one bio, of a driver that takes bios as they are
+//! bio_complete  the same for one bio of a bio-based driver
 //! ```
 //!
-//! A bio is counted when it ends, as whoever queued it made it: merged ones are walked through in
-//! their request, and of one that was split only the last part is the bio that was queued.
+//! A bio is counted when it completes, as it was queued: merged bios are visited one by one in
+//! their request, and of a split bio only the last part is the bio that was queued.
 //! Nothing branches on a latency: the verifier follows each branch, in each bio of a request.
 
 use super::asm::Width::{B, Dw, W};
@@ -157,7 +157,7 @@ impl Programs<'_> {
         self.key(&mut asm, R9);
         self.find(&mut asm, next);
         asm.jump(stamp);
-        // Nobody was seen to queue it.
+        // It was not seen when it was queued.
         asm.here(unknown);
         asm.store(Dw, FP, INDEX, R7);
         self.claim(&mut asm, walk);

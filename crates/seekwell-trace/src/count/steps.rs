@@ -29,7 +29,7 @@ pub fn took(asm: &mut Asm, from: Reg, to: Reg) {
     asm.mov(R4, to);
     asm.alu(Alu::Sub, R4, from);
     asm.mov(R1, R4);
-    // All ones where that is no less than nothing.
+    // All ones if that is not negative.
     asm.alu(Alu::Rsh, R4, 63);
     asm.alu(Alu::Sub, R4, 1);
     asm.alu(Alu::And, R1, R4);

@@ -13,21 +13,21 @@ use super::seen::{Reads, Seen};
 use super::sum::{Max, Min, Sum};
 use crate::record::{Fields, Record};
 
-/// What tells when a request came.
+/// What is read to know when a request arrived.
 pub(super) struct Clocked;
 
 impl Reads for Clocked {
     const FIELDS: Fields = Fields::ARRIVAL;
 }
 
-/// What tells when it was done.
+/// What is read to know when it completed.
 pub(super) struct Served;
 
 impl Reads for Served {
     const FIELDS: Fields = Fields::COMPLETED;
 }
 
-/// What tells the two queues apart.
+/// What is read to separate the two queues.
 pub(super) struct Swept;
 
 impl Reads for Swept {

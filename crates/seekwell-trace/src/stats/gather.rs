@@ -88,7 +88,7 @@ struct Hand {
 struct Dealer<'a> {
     file: &'a str,
     hands: Vec<Hand>,
-    /// Whose each device of the file is, once it was seen; nobody's where it is not counted.
+    /// Which thread counts each device of the file, once it was seen; `None` if it is not counted.
     of_device: Vec<Option<Option<usize>>>,
     /// What threads are done with.
     unused: Receiver<Vec<Record>>,
@@ -137,7 +137,7 @@ fn work(
     while let Ok(Batch { mut records, about, tables }) = batches.recv() {
         stats.update(&records, &about, &tables)?;
         records.clear();
-        // Nobody wants it once all is read.
+        // It is not needed once all is read.
         let _ = used.send(records);
     }
     Ok(stats)

@@ -8,7 +8,7 @@ use parquet::errors::ParquetError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// The columns of a group, as far as they are read; none where nobody looks at one.
+/// The columns of a group, as far as they are read; `None` for a column that is not read.
 pub struct Group {
     pub times: Vec<Wanted<Int64Type>>,
     pub offset: Wanted<Int64Type>,

@@ -74,7 +74,7 @@ fn a_demand_of_ones_own_is_measured_in_a_folder_and_leaves_nothing_there() {
     assert_eq!(document["phases"][0]["repeats"].as_array().map(Vec::len), Some(5));
     let hard = OWN.replace("at_least = 1", "at_least = 1e12");
     assert_eq!(put(&hard).ends(1).json()["study"]["verdict"], "does-not-fit");
-    // A metric that there is not is undecided, after as few runs as decide.
+    // A bound on a metric that does not exist stays undecided.
     let unknown = put(&OWN.replace("write.requests_per_s", "wriet.requests_per_s")).ends(1).json();
     assert_eq!(unknown["study"]["verdict"], "undecided");
     assert_eq!(unknown["phases"][0]["repeats"].as_array().map(Vec::len), Some(5));

@@ -331,7 +331,7 @@ fn what_a_killed_recording_leaves_is_removed_by_the_next_one() {
     child.kill().unwrap();
     child.wait().unwrap();
     // The kernel itself stops it and frees its buffers. Another test's command may remove the
-    // instance at any moment from here on: it is nobody's.
+    // instance at any moment from here on.
     let off = || match fs::read_to_string(instance.join("tracing_on")) {
         Ok(on) => on.trim() == "0",
         Err(_) => !instance.exists(),

@@ -78,7 +78,7 @@ fn look(mut top: Top<'_>, args: &Args, text: Option<&Mutex<String>>, context: &C
     Ok(Exit::Done)
 }
 
-/// Counts where that tells all that is asked for and the kernel lets it, and else reads events.
+/// Counts if counts are enough and the kernel allows it; otherwise reads events.
 fn begin<'c>(
     args: &Args,
     wanted: &Wanted,
