@@ -92,7 +92,7 @@ const AT_EACH_ENTRY: [&str; 8] = [
     "tsx_async_abort",
 ];
 
-/// Mitigations in effect; `Not affected` and `Vulnerable` mean that there is none.
+/// The mitigations in effect. A CPU that is `Not affected` or `Vulnerable` has none.
 fn mitigations(r: &Reader<'_>) -> Vec<Fact<String>> {
     let folder = Path::new("/sys/devices/system/cpu/vulnerabilities");
     let one = |name: &&str| {

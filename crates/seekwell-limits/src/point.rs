@@ -92,7 +92,7 @@ impl<'a> Point<'a> {
 }
 
 fn is_honest(phase: &Phase, workload: &Workload) -> bool {
-    // What is flushed after each write waits for the device all the same.
+    // Buffered writes that are flushed one by one wait for the device too.
     let reaches = workload.direct || workload.read_percent == 0 && workload.flush_every == 1;
     reaches && phase.median("device_share").is_none_or(|share| share >= HONEST_SHARE)
 }

@@ -3,7 +3,7 @@
 use crate::spread::Spread;
 use serde::{Deserialize, Serialize};
 
-/// What a program demands of its disk, and whether the target gives it.
+/// What a program demands of its disk, and whether the target meets it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Demand {
     /// The demand's name: `etcd`.
@@ -27,9 +27,9 @@ pub struct Bound {
     pub bound: f64,
     /// What happens otherwise.
     pub why: String,
-    /// The metric of each valid run that has it, in their order.
+    /// The metric of each valid run, in order; empty if one of them lacks it.
     pub values: Vec<f64>,
-    /// Whether most runs keep it; `None` where that is not decided.
+    /// Whether most runs keep it; `None` if that is undecided.
     pub holds: Option<bool>,
 }
 
@@ -60,13 +60,13 @@ impl Bound {
         }
     }
 
-    /// The middle value; `None` where there is none.
+    /// The median value; `None` if there is none.
     pub fn median(&self) -> Option<f64> {
         Some(Spread::of(&self.values)?.median)
     }
 
-    /// How many times better than the bound the middle value is; less than 1 is worse. `None` where
-    /// there is none, or one of the two is zero.
+    /// How many times better than the bound the median value is; less than 1 is worse. `None` if
+    /// there is no value, or it is zero.
     pub fn room(&self) -> Option<f64> {
         let room = match self.side {
             Side::AtMost => self.bound / self.median()?,
@@ -77,7 +77,7 @@ impl Bound {
 }
 
 impl DemandVerdict {
-    /// What follows from bounds.
+    /// The verdict that follows from the bounds.
     pub fn of(bounds: &[Bound]) -> Self {
         if bounds.iter().any(|bound| bound.holds == Some(false)) {
             Self::DoesNotFit

@@ -27,7 +27,7 @@ impl Work {
         }
     }
 
-    /// What its requests are: drawn, or those of a job that is a plain workload.
+    /// The plain workload that it is: drawn, or a job that amounts to one.
     pub fn plain(&self) -> Option<&Workload> {
         match self {
             Self::Job(job) => job.plain.as_ref(),
@@ -179,7 +179,7 @@ pub struct JobWork {
     pub engine: String,
     /// The phase reads back and checks what the jobs' own phase wrote.
     pub reads_back: bool,
-    /// The plain workload that the one job is; `None` if none says all of what it does.
+    /// The plain workload that the job amounts to; `None` if it does anything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plain: Option<Workload>,
     /// The first job's options as given, by fio's canonical names; `rw`, `bs`, `iodepth` and

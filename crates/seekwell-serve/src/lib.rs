@@ -34,7 +34,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// How often the stop flag is looked at while no connection comes, in milliseconds.
 const TURN_MS: i64 = 200;
-/// Where Prometheus looks.
+/// The path that Prometheus scrapes.
 const METRICS: &str = "metrics";
 
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +68,7 @@ pub enum Source {
     Folder(Store),
     /// A database of many hosts' runs.
     Database(Box<Place>),
-    /// What something measures now, as OpenMetrics at `/metrics`.
+    /// Current metrics as OpenMetrics, at `/metrics`.
     Metrics(Arc<Mutex<String>>),
 }
 

@@ -1,15 +1,15 @@
-//! Whether most runs keep a bound, decided as soon as the runs say so.
+//! Whether most runs keep a bound, decided after as few runs as possible.
 
 use statrs::function::beta::{beta, beta_reg};
 
-/// What may be asked after each run, as often as one likes: whether more than half of all runs keep
-/// a bound, when `kept` runs kept it and `broken` did not. `None` where neither is shown at the
-/// level `alpha`: whatever the truth, the chance ever to hear the wrong answer is at most `alpha`.
+/// Whether more than half of all runs keep a bound, given that `kept` runs kept it and `broken` did
+/// not; `None` if neither is shown. It may be asked after every run: the chance that it ever gives
+/// the wrong answer is at most `alpha`.
 ///
 /// The wealth of someone who bets on one side, starting with 1 and losing on average if the other
 /// side is right, exceeds 1/`alpha` at any time with a chance of at most `alpha` (Ville 1939). Half
 /// of it is bet on a side that all runs are on, and half on every majority alike (the mixture of
-/// Robbins 1970, Ann. Math. Statist. 41:1397–1409). At 0.05, five runs decide where they agree.
+/// Robbins 1970, Ann. Math. Statist. 41:1397–1409). At 0.05, five runs that agree decide.
 pub fn majority(kept: u32, broken: u32, alpha: f64) -> Option<bool> {
     let shown = |on: u32, off: u32| wealth(on, off) >= 1.0 / alpha;
     match (shown(kept, broken), shown(broken, kept)) {
@@ -41,7 +41,7 @@ mod tests {
         assert_eq!(majority(0, 5, 0.05), Some(false));
         assert_eq!(majority(6, 6, 0.05), None);
         assert_eq!(majority(0, 0, 0.05), None);
-        // One that disagrees costs some more.
+        // One run that disagrees requires several more.
         let needed = (1..100).find(|kept| majority(*kept, 1, 0.05).is_some());
         assert_eq!(needed, Some(11));
     }

@@ -154,7 +154,7 @@ impl Metrics {
         }
     }
 
-    /// All of them as OpenMetrics.
+    /// The metrics as OpenMetrics.
     pub fn openmetrics(&self) -> String {
         self.text() + "# EOF\n"
     }
@@ -288,13 +288,13 @@ fn help(name: &str) -> &'static str {
         "disk_throttle_level" => "How strongly the disk slows itself down: 0 (not) to 3.",
         "findings" => "Findings of this severity; seekwell inspect says what they are.",
         "finding_info" => "A finding; seekwell inspect --explain ID says what it means.",
-        "disk_requests_total" => "Requests of the disk that ended since this began.",
-        "disk_bytes_total" => "Bytes that they moved.",
-        "disk_failed_total" => "Requests of the disk that ended with an error.",
+        "disk_requests_total" => "Requests of the disk completed since the start.",
+        "disk_bytes_total" => "Bytes read, written or discarded by them.",
+        "disk_failed_total" => "Requests of the disk that failed.",
         "disk_response_seconds" => "From the queue to the completion.",
         "disk_queue_seconds" => "From the queue to the driver, where there is a request queue.",
-        "disk_device_seconds" => "From the driver to the completion, as the device got them.",
-        "disk_outstanding_requests" => "Requests that have begun and not ended.",
+        "disk_device_seconds" => "From the driver to the completion.",
+        "disk_outstanding_requests" => "Requests queued and not completed.",
         "lost_total" => "Events or requests that could not be counted.",
         "drift_ratio" => "Of a replay: how much longer issuing took than it should have.",
         _ => "Of a step of a suite or of a job; the name says what.",

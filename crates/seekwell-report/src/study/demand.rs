@@ -78,7 +78,7 @@ fn sentences(document: &RunDocument, demand: &Demand) -> Vec<String> {
             let open = demand.bounds.iter().filter(|bound| bound.holds.is_none());
             let why = open.map(|bound| match bound.values.len() {
                 0 => format!(
-                    "{}: no valid run gave it; the jobs have no such metric, or too few requests \
+                    "{}: not every run has it: the jobs have no such metric, or too few requests \
                      for it.",
                     bounded(bound)
                 ),
@@ -103,7 +103,7 @@ fn not_kept(document: &RunDocument, bound: &Bound) -> String {
     format!("{what}{median} {wanted} is wanted; otherwise {why}.{limit}")
 }
 
-/// What limits the job of a bound, where that is known.
+/// What limits the job of a bound, if known.
 fn limit<'a>(document: &'a RunDocument, bound: &Bound) -> Option<&'a PhaseLimit> {
     let of_job = |work: &Work| matches!(work, Work::Job(job) if job.jobs.contains(&bound.job));
     let phase = document.phases.iter().find(|phase| of_job(&phase.workload))?;

@@ -1,4 +1,4 @@
-//! A demand as it is written: a TOML file with jobs in fio's language and bounds on their metrics.
+//! The file format of demands: TOML with jobs in fio's language and bounds on their metrics.
 
 use crate::RunError;
 use seekwell_io::value;
@@ -65,7 +65,7 @@ enum Value {
     Text(String),
 }
 
-/// What is demanded, and the jobs that show whether it is given.
+/// The demand, and the text of its jobs.
 pub(super) fn parse(name: &str, text: &str) -> Result<(Demand, String), DemandError> {
     let written: Written = toml::from_str(text).map_err(|e| DemandError::Written {
         name: name.to_owned(),
@@ -108,7 +108,7 @@ fn bounded(name: &str, written: WrittenBound) -> Result<Bound, DemandError> {
     }
 }
 
-/// Refuses bounds that no value keeps together.
+/// Refuses pairs of bounds that no value can keep.
 fn check_pairs(name: &str, bounds: &[Bound]) -> Result<(), DemandError> {
     for low in bounds.iter().filter(|bound| bound.side == Side::AtLeast) {
         let same = |high: &&Bound| (&high.job, &high.metric) == (&low.job, &low.metric);
@@ -136,7 +136,7 @@ pub(super) fn check_jobs(demand: &Demand, jobs: &JobFile) -> Result<(), DemandEr
     }
 }
 
-/// No demand has this name.
+/// The error for a name that no demand has.
 pub(super) fn unknown(name: &str, known: &[&str]) -> RunError {
     let near = nearest(name, known.iter().copied()).into_iter().map(str::to_owned).collect();
     DemandError::Unknown { name: name.to_owned(), near }.into()

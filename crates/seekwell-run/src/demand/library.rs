@@ -38,7 +38,7 @@ pub fn named(name: &str) -> Option<&'static str> {
     DEMANDS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
-/// The name and the text of a demand: a file, or a built-in one where there is no such file.
+/// The name and the text of a demand: a file, or a built-in one if there is no such file.
 pub(super) fn text(path: &Path) -> Result<(String, String), RunError> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     match (read_text(path, MAX_TEXT), named(&stem)) {

@@ -1,5 +1,5 @@
-//! Whether a target does what a program demands of its disk: jobs with bounds on what they give,
-//! run again until each bound is decided.
+//! Whether a target meets a program's demand: jobs with bounds on their metrics, repeated until
+//! each bound is decided.
 
 mod file;
 mod library;
@@ -18,23 +18,23 @@ use seekwell_runs::{Bound, Demand, DemandVerdict, Phase, RunDocument, Study, Wor
 use seekwell_stats::majority;
 use std::path::Path;
 
-/// The chance that a bound is ever called the wrong way.
+/// The chance that a bound is ever decided wrongly.
 const ALPHA: f64 = 0.05;
-/// Runs that decide where they agree.
+/// The fewest runs that decide: those that agree.
 const FEWEST: usize = 5;
 
-/// A demand that was read: its jobs and its bounds, about which nothing is known yet.
+/// A demand as it was read: its jobs and its bounds, all undecided.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct DemandFile {
     demand: Demand,
     jobs: JobFile,
 }
 
-impl Asked {
-    /// Reads a demand: the file of this name, or the built-in one.
+impl DemandFile {
+    /// Reads a demand: a file, or the built-in one of this name.
     ///
     /// # Errors
-    /// [`DemandError`] for what is wrong with it; [`RunError`] where it cannot be read.
+    /// [`DemandError`] for what is wrong with it; [`RunError`] if it cannot be read.
     pub fn read(name: &Path) -> Result<Self, RunError> {
         let (name, text) = library::text(name)?;
         Self::of(&name, &text)
@@ -43,7 +43,7 @@ impl Asked {
     /// The demand that a text describes.
     ///
     /// # Errors
-    /// As for [`Asked::read`].
+    /// As for [`DemandFile::read`].
     pub fn of(name: &str, text: &str) -> Result<Self, RunError> {
         let (demand, job) = file::parse(name, text)?;
         let file = Path::new(name).with_extension("fio");
@@ -66,8 +66,8 @@ impl Asked {
         Jobs::of(request, self.jobs.clone())
     }
 
-    /// Runs the jobs until each bound is decided, at most as often as the request says. The
-    /// document's study is the answer.
+    /// Repeats the jobs until each bound is decided, or one is not kept, at most as often as the
+    /// request says. The result is the document's study.
     ///
     /// # Errors
     /// As for [`Plan::run`](crate::jobs::Plan::run).
@@ -100,7 +100,8 @@ fn judged(demand: &Demand, document: &RunDocument) -> Demand {
     Demand { bounds, verdict, ..demand.clone() }
 }
 
-/// A bound's metric of each valid run that has it.
+/// A bound's metric of each valid run; empty if one of them lacks it, such as a percentile of too
+/// few requests: the others would be a biased sample.
 fn values(bound: &Bound, document: &RunDocument) -> Vec<f64> {
     let is_its = |phase: &&Phase| match &phase.workload {
         Work::Job(work) => !work.reads_back && work.jobs.contains(&bound.job),
@@ -109,7 +110,8 @@ fn values(bound: &Bound, document: &RunDocument) -> Vec<f64> {
     let phase = document.phases.iter().find(is_its);
     let valid = phase.iter().flat_map(|p| &p.repeats).filter(|repeat| repeat.invalid.is_none());
     let of_bound = |(name, value)| (name == bound.metric).then_some(value);
-    valid.filter_map(|repeat| numbers(repeat).into_iter().find_map(of_bound)).collect()
+    let each = valid.map(|repeat| numbers(repeat).into_iter().find_map(of_bound));
+    each.collect::<Option<_>>().unwrap_or_default()
 }
 
 fn decided(bound: &Bound, values: Vec<f64>) -> Bound {

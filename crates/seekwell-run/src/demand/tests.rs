@@ -1,6 +1,6 @@
-//! Demands: that the built-in ones hold together, and what is refused in others.
+//! Built-in demands, refused files, and decisions.
 
-use super::{Asked, DEMANDS, decided};
+use super::{DEMANDS, DemandFile, FEWEST, decided};
 use crate::RunError;
 use seekwell_runs::{Bound, DemandVerdict, Side};
 
@@ -21,7 +21,7 @@ why = "it is slow"
 "#;
 
 fn refused(text: &str) -> String {
-    match Asked::of("test", text) {
+    match DemandFile::of("test", text) {
         Ok(asked) => panic!("{:?}", asked.demand()),
         Err(error @ (RunError::Demand(_) | RunError::Jobs(_))) => error.to_string(),
         Err(other) => panic!("{other:?}"),
@@ -33,7 +33,7 @@ fn built_in_demands_have_sources_and_are_in_order() {
     let names: Vec<_> = DEMANDS.iter().map(|(name, _)| *name).collect();
     assert!(names.is_sorted() && names.len() >= 15);
     for (name, text) in DEMANDS {
-        let asked = Asked::of(name, text).unwrap();
+        let asked = DemandFile::of(name, text).unwrap();
         assert!(!asked.demand().sources.is_empty(), "{name}");
         assert_eq!(asked.demand().verdict, DemandVerdict::Undecided);
     }
@@ -41,7 +41,7 @@ fn built_in_demands_have_sources_and_are_in_order() {
 
 #[test]
 fn a_demand_is_read() {
-    let asked = Asked::of("test", GOOD).unwrap();
+    let asked = DemandFile::of("test", GOOD).unwrap();
     let bounds = &asked.demand().bounds;
     assert_eq!((bounds[0].side, bounds[0].bound), (Side::AtMost, 1e7));
     assert_eq!((bounds[1].side, bounds[1].bound), (Side::AtLeast, 100.0));
@@ -75,13 +75,13 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
 
 #[test]
 fn runs_that_agree_decide_and_others_do_not() {
-    let asked = Asked::of("test", GOOD).unwrap();
+    let asked = DemandFile::of("test", GOOD).unwrap();
     let rate = &asked.demand().bounds[1];
     let after = |values: &[f64]| decided(rate, values.to_vec());
     let verdict = |values: &[f64]| DemandVerdict::of(&[after(values)]);
-    assert_eq!(verdict(&[200.0; 4]), DemandVerdict::Undecided);
-    assert_eq!(verdict(&[200.0; 5]), DemandVerdict::Fits);
-    assert_eq!(verdict(&[99.0; 5]), DemandVerdict::DoesNotFit);
+    assert_eq!(verdict(&[200.0; FEWEST - 1]), DemandVerdict::Undecided);
+    assert_eq!(verdict(&[200.0; FEWEST]), DemandVerdict::Fits);
+    assert_eq!(verdict(&[99.0; FEWEST]), DemandVerdict::DoesNotFit);
     assert_eq!(verdict(&[99.0, 200.0, 99.0, 200.0, 99.0]), DemandVerdict::Undecided);
     assert_eq!(after(&[150.0, 200.0, 250.0]).room(), Some(2.0));
     // One bound that is not kept is enough; one that is not decided is too many.

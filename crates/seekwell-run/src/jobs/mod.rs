@@ -217,7 +217,7 @@ impl Plan<'_, '_> {
         self.run_until(host, watcher, purpose, |_| false)
     }
 
-    /// The same, until the document after some repeat is enough: all repeats are the most.
+    /// The same, but stops after a repeat as soon as `enough` accepts the document.
     ///
     /// # Errors
     /// As for [`Plan::run`].

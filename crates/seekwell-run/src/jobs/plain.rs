@@ -1,12 +1,12 @@
-//! Jobs that do what one plain workload says.
+//! Jobs that amount to a plain workload.
 
 use super::stage::stages;
 use seekwell_io::workload::{Pattern, Workload};
 use seekwell_job::job::{Blocks, Job, Kind, OpenSync};
 
-/// The plain workload that a job is; `None` if none says all of what it does: it paces or replays,
-/// has blocks of several sizes, or runs beside other jobs.
-pub fn plain(jobs: &[Job], number: usize) -> Option<Workload> {
+/// The plain workload that a job on files of `region_bytes` amounts to; `None` if it does anything
+/// else: it is paced, replays a trace, has blocks of several sizes, or runs beside other jobs.
+pub fn plain(jobs: &[Job], number: usize, region_bytes: u64, seed: u64) -> Option<Workload> {
     let job = &jobs[number];
     let is_alone = stages(jobs).iter().any(|stage| *stage == [number]);
     let is_paced = job.rate.limits() || job.thinktime.is_some() || job.thinkcycles > 0;
@@ -36,10 +36,13 @@ pub fn plain(jobs: &[Job], number: usize) -> Option<Workload> {
         return None;
     }
     let pattern = if access.random { Pattern::Random } else { Pattern::Sequential };
-    let mut workload = Workload::closed(pattern, read_percent, bytes, job.engine.depth, u64::MAX);
+    let mut workload =
+        Workload::closed(pattern, read_percent, bytes, job.engine.depth, region_bytes);
     workload.threads = job.clones;
     workload.direct = job.engine.direct;
     workload.flags = job.engine.flags;
+    (workload.runtime_ns, workload.ramp_ns) = (job.timing.runtime, job.timing.ramp);
+    (workload.requests, workload.seed) = (job.extent.number_ios.unwrap_or(0), seed);
     let durability = &job.durability;
     workload.flush_every = match (durability.fsync_every, durability.fdatasync_every) {
         (0, every) | (every, 0) => every,
@@ -51,6 +54,7 @@ pub fn plain(jobs: &[Job], number: usize) -> Option<Workload> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seekwell_io::units::Nanos;
     use seekwell_job::{Surroundings, parse_text};
     use std::path::Path;
 
@@ -60,12 +64,13 @@ mod tests {
 
     #[test]
     fn a_job_alone_with_blocks_of_one_size_is_a_plain_workload() {
-        let wal = jobs("[wal]\nrw=write\nbs=2300\nfdatasync=1\nsize=1m\n");
-        let found = plain(&wal, 0).unwrap();
+        let wal = jobs("[wal]\nrw=write\nbs=2300\nfdatasync=1\nsize=1m\nruntime=2\nnumber_ios=7\n");
+        let found = plain(&wal, 0, 1 << 20, 1).unwrap();
         assert_eq!((found.read_percent, found.max_bytes(), found.flush_every), (0, 2300, 1));
-        assert!(!found.direct && found.pace.depth() == 1);
+        assert!(!found.direct && found.pace.depth() == 1 && found.region_bytes == 1 << 20);
+        assert_eq!((found.runtime_ns, found.requests), (Nanos(2_000_000_000), 7));
         let mix = "[mix]\nrw=randrw\nrwmixread=70\nbs=4k\nioengine=libaio\niodepth=8\ndirect=1\n";
-        let found = plain(&jobs(&format!("{mix}size=1m\nnumjobs=2\n")), 0).unwrap();
+        let found = plain(&jobs(&format!("{mix}size=1m\nnumjobs=2\n")), 0, 2 << 20, 1).unwrap();
         assert_eq!((found.read_percent, found.threads, found.pace.depth()), (70, 2, 8));
     }
 
@@ -82,10 +87,11 @@ mod tests {
             "rw=trim",
         ] {
             let text = format!("[a]\nrw=randrw\nsize=1m\n{option}\n");
-            assert_eq!(plain(&jobs(&text), 0), None, "{option}");
+            assert_eq!(plain(&jobs(&text), 0, 1 << 20, 1), None, "{option}");
         }
         // Beside another job.
         let two = jobs("[global]\nsize=1m\n[a]\nrw=read\n[b]\nrw=read\n[c]\nstonewall\nrw=read\n");
-        assert!(plain(&two, 0).is_none() && plain(&two, 1).is_none() && plain(&two, 2).is_some());
+        let found = [0, 1, 2].map(|number| plain(&two, number, 1 << 20, 1).is_some());
+        assert_eq!(found, [false, false, true]);
     }
 }

@@ -125,7 +125,10 @@ impl Naming<'_> {
                 .into(),
                 reads_back,
                 plain: match group[..] {
-                    [number] if !reads_back => plain(&self.plan.parsed.jobs, number),
+                    [number] if !reads_back => {
+                        let region = files.iter().map(|file| file.size_bytes).sum();
+                        plain(&self.plan.parsed.jobs, number, region, self.plan.request.seed)
+                    }
                     _ => None,
                 },
                 options: jobs[0].options.clone(),

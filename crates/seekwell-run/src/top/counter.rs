@@ -1,4 +1,4 @@
-//! From what the kernel counted to what each interval showed.
+//! Turns the kernel's counts into the figures of each interval.
 
 use super::document::{Disk, Seen};
 use super::ended::{Depth, Ended, Held, Moved, Usage, busiest_first, leading};
@@ -11,7 +11,7 @@ use seekwell_trace::count::{self, CountError, Counting, Outstanding, Place, Slot
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The end of a request that is older, of a disk that has none under way, was not seen.
+/// A request that is older, on a disk with none in flight, is one whose completion was missed.
 const LOST: Nanos = Nanos(10_000_000_000);
 
 /// Disks whose requests are counted.
@@ -19,7 +19,7 @@ const LOST: Nanos = Nanos(10_000_000_000);
 pub struct Counter {
     counting: Counting,
     disks: Vec<Counted>,
-    /// Every other disk too, once it is there.
+    /// All other disks too, including those attached later.
     others: bool,
     /// Processes shown for each disk, by bytes and by time waited.
     most: usize,
@@ -30,9 +30,9 @@ pub struct Counter {
 #[derive(Debug)]
 struct Counted {
     name: String,
-    /// Its own number: of a part that of the part.
+    /// Its device number; that of the partition if only a partition is counted.
     dev: Option<DevId>,
-    /// What it was at the end of the interval before.
+    /// The totals at the end of the previous interval.
     totals: Totals,
     busy_ms: Option<u64>,
     area: u128,
@@ -41,10 +41,10 @@ struct Counted {
 }
 
 impl Counter {
-    /// Begins to count on these disks, and on all others where they are wanted, too.
+    /// Starts counting on these disks, and on all others if `others` is set.
     ///
     /// # Errors
-    /// [`CountError`] where the kernel does not count.
+    /// [`CountError`] if the kernel cannot count.
     pub fn start(
         mut disks: Vec<Recorded>,
         others: bool,
@@ -63,13 +63,13 @@ impl Counter {
         Ok(Self { counting, disks, others, most, begun: count::now(), missed: 0 })
     }
 
-    /// When the interval that goes on began.
+    /// When the current interval began.
     pub const fn begun(&self) -> Nanos {
         self.begun
     }
 
-    /// Ends the interval and begins the next. Gives the requests that could not be counted and the
-    /// disks that had requests, or were named and are there; the busiest first.
+    /// Ends the interval and begins the next. Returns how many requests could not be counted, and
+    /// the disks that had requests or were named, the busiest first.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -88,7 +88,7 @@ impl Counter {
                 Usage { requests: used.requests, bytes: used.bytes, waited_ns: used.waited_ns };
             users.entry(used.slot).or_default().entry((used.pid, name)).or_default().add(usage);
         }
-        let mut told = Vec::new();
+        let mut shown = Vec::new();
         for (slot, counted) in self.counting.slots().zip(&mut self.disks) {
             let folder = folder(&counted.name);
             let mut waiting = waiting.remove(&slot).unwrap_or_default();
@@ -99,26 +99,26 @@ impl Counter {
                 });
             }
             let totals = self.counting.totals(slot);
-            let mut disk = counted.tell(totals, &waiting, (self.begun, until), view);
-            counted.held.tell(&mut disk, until, &folder, view);
+            let mut disk = counted.figures(totals, &waiting, (self.begun, until), view);
+            counted.held.add_to(&mut disk, until, &folder, view);
             disk.processes = leading(users.remove(&slot).unwrap_or_default(), self.most);
             let named = !self.others && view.exists(&folder);
             if counted.seen.is_some() || disk.outstanding > 0 || named {
-                told.push(disk);
+                shown.push(disk);
             }
         }
         self.begun = until;
         if self.others {
-            self.meet(view)?;
+            self.add_new(view)?;
         }
-        busiest_first(&mut told);
+        busiest_first(&mut shown);
         let missed = self.counting.missed();
         let new = missed.saturating_sub(std::mem::replace(&mut self.missed, missed));
-        Ok((new, told))
+        Ok((new, shown))
     }
 
-    /// Begins to count on disks that have come.
-    fn meet(&mut self, view: &dyn View) -> Result<(), CountError> {
+    /// Starts counting on disks that were attached since.
+    fn add_new(&mut self, view: &dyn View) -> Result<(), CountError> {
         for disk in there(view) {
             let known = self.counting.counts(place(&disk).disk);
             if !known && self.counting.add(place(&disk))?.is_some() {
@@ -144,7 +144,7 @@ impl Counted {
         }
     }
 
-    fn tell(
+    fn figures(
         &mut self,
         totals: Totals,
         waiting: &[Outstanding],
@@ -179,7 +179,7 @@ impl Counted {
         };
         (self.totals, self.area, self.busy_ms) = (totals, area, busy_ms);
         let ended = Ended { seen: self.seen, moved, failed: new.failed(), queue, device };
-        ended.tell(&self.name, until.since(begun).as_secs_f64(), depth)
+        ended.figures(&self.name, until.since(begun).as_secs_f64(), depth)
     }
 }
 
@@ -196,7 +196,7 @@ const fn place(disk: &Recorded) -> Place {
     Place { disk: (disk.major, disk.minor), part: disk.part }
 }
 
-/// The disks that hold anything.
+/// The disks with a size above zero.
 fn there(view: &dyn View) -> Vec<Recorded> {
     let names = view.list(Path::new("/sys/block")).unwrap_or_default();
     let one = |name: &String| {

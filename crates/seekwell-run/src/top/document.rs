@@ -16,8 +16,8 @@ pub struct Interval {
     pub interval_s: f64,
     /// Where the figures come from.
     pub source: Source,
-    /// Events of it that the kernel could not keep, or requests that it could not count: with any,
-    /// the figures are too low.
+    /// Events that the kernel could not keep, or requests that it could not count; if there are
+    /// any, the figures are too low.
     pub lost_events: u64,
     /// The disks, the busiest first.
     pub devices: Vec<Disk>,
@@ -27,7 +27,7 @@ pub struct Interval {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
-    /// The kernel adds up; smallest and largest latencies are those of their bins.
+    /// The kernel counted; the smallest and the largest latency are those of their bins.
     Counts,
     /// Every event was read.
     Events,
@@ -66,7 +66,7 @@ pub struct Disk {
     pub histograms: Vec<Bins>,
     /// Requests outstanding on average.
     pub depth_mean: f64,
-    /// Most requests outstanding at once; `None` of counts.
+    /// Most requests outstanding at once; `None` for counts.
     pub depth_max: Option<u64>,
     /// Part of the time with any request outstanding.
     pub busy_share: f64,

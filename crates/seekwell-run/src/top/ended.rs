@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Requests that ended.
+/// The requests that completed.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     pub seen: Option<Seen>,
@@ -19,16 +19,16 @@ pub(super) struct Ended {
     pub failed: u64,
     /// From the queue to the driver.
     pub queue: Histogram,
-    /// From the driver to the end: all that the device completed.
+    /// From the driver to the completion, for all requests that the device completed.
     pub device: Histogram,
 }
 
-/// Those of one operation.
+/// The requests of one operation.
 #[derive(Debug, Default)]
 pub(super) struct Moved {
     pub requests: u64,
     pub bytes: u64,
-    /// From the queue to the end.
+    /// From the queue to the completion.
     pub response: Histogram,
 }
 
@@ -39,14 +39,14 @@ pub(super) struct Depth {
     /// `None` if only counts are known.
     pub max: Option<u64>,
     pub busy_share: f64,
-    /// At the end.
+    /// At the end of the interval.
     pub outstanding: u64,
     pub oldest_ns: Option<u64>,
 }
 
 impl Ended {
-    /// What they were in so many seconds.
-    pub fn tell(&self, name: &str, seconds: f64, depth: Depth) -> Disk {
+    /// The figures of a disk for an interval of `seconds`.
+    pub fn figures(&self, name: &str, seconds: f64, depth: Depth) -> Disk {
         let per_s = |n: u64| if seconds > 0.0 { n as f64 / seconds } else { 0.0 };
         let mut response = Histogram::default();
         let mut operations = Vec::new();
@@ -91,13 +91,14 @@ impl Ended {
     }
 }
 
-/// Since when a disk has had requests that were queued before anybody looked.
+/// Since when a disk has had requests that were queued before `top` started.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Held(Option<Nanos>);
 
 impl Held {
-    /// Tells of them where they hang. What is seen once may have come since the interval ended.
-    pub fn tell(&mut self, disk: &mut Disk, until: Nanos, folder: &Path, view: &dyn View) {
+    /// Adds them to the figures if they hang. Requests seen only once may have been queued since
+    /// the interval ended.
+    pub fn add_to(&mut self, disk: &mut Disk, until: Nanos, folder: &Path, view: &dyn View) {
         let idle = disk.requests + disk.outstanding == 0;
         let held = if idle { in_flight(view, folder) } else { 0 };
         if held == 0 {
@@ -127,16 +128,16 @@ impl Usage {
     }
 }
 
-/// Those that moved most bytes and those that waited longest, of processes by number and name.
+/// The processes that moved the most bytes and those that waited longest, by number and name.
 pub(super) fn leading(sums: HashMap<(u32, String), Usage>, most: usize) -> Vec<Process> {
-    let told = |((pid, process), Usage { requests, bytes, waited_ns })| Process {
+    let process = |((pid, process), Usage { requests, bytes, waited_ns })| Process {
         process,
         pid,
         requests,
         bytes,
         waited_ns,
     };
-    let mut all: Vec<Process> = sums.into_iter().map(told).collect();
+    let mut all: Vec<Process> = sums.into_iter().map(process).collect();
     all.sort_by_key(|process| (Reverse(process.waited_ns), process.pid));
     let rest = all.split_off(all.len().min(most));
     let mut moved: Vec<u64> = all.iter().chain(&rest).map(|process| process.bytes).collect();
@@ -147,7 +148,7 @@ pub(super) fn leading(sums: HashMap<(u32, String), Usage>, most: usize) -> Vec<P
     all
 }
 
-/// The busiest first.
+/// Sorts disks, the busiest first.
 pub(super) fn busiest_first(disks: &mut [Disk]) {
     disks.sort_by(|a, b| {
         let key = |disk: &Disk| (disk.depth_mean, disk.requests_per_s);

@@ -97,7 +97,7 @@ impl Meter {
             }
             sums.forget(&mut waiting, &folder, view);
             let mut disk = sums.tell(&device.name, self.begun, until, waiting);
-            sums.held.tell(&mut disk, until, &folder, view);
+            sums.held.add_to(&mut disk, until, &folder, view);
             let tasks = std::mem::take(&mut sums.tasks);
             disk.processes = self.processes(tasks, tables, view);
             if disk.requests + disk.outstanding > 0 || view.exists(&folder) {
@@ -191,7 +191,7 @@ impl Sums {
             outstanding,
             oldest_ns,
         };
-        self.ended.tell(name, until.since(begun).as_secs_f64(), depth)
+        self.ended.figures(name, until.since(begun).as_secs_f64(), depth)
     }
 
     /// Clears what is of one interval, and keeps its memory.

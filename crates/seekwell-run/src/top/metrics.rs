@@ -52,7 +52,7 @@ mod tests {
             interval_s: 1.0,
             source: Source::Counts,
             lost_events: 0,
-            devices: vec![ended.tell("sda", 1.0, depth)],
+            devices: vec![ended.figures("sda", 1.0, depth)],
         };
         let mut metrics = Metrics::default();
         add_up(&mut metrics, &interval);

@@ -29,7 +29,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long it waits for something new.
+/// The longest wait for something new.
 const TURN: Nanos = Nanos(100_000_000);
 
 /// What is to be seen.
@@ -54,7 +54,7 @@ pub struct Turn {
     pub interval: Option<Interval>,
 }
 
-/// What is looked at.
+/// Where the figures come from.
 enum Looked {
     Counts(Box<Counter>),
     Events(Box<Events>),
@@ -69,7 +69,7 @@ struct Events {
     records: Vec<Record>,
 }
 
-/// Disks that are looked at.
+/// The live view of some disks.
 pub struct Top<'v> {
     looked: Looked,
     view: &'v dyn View,
@@ -95,11 +95,11 @@ impl<'v> Top<'v> {
         Self::new(Looked::Events(Box::new(events)), begun, wanted, view)
     }
 
-    /// Begins to look at what the kernel counts, on these disks and, where they are wanted, all
-    /// others. Slow requests are not among it.
+    /// Starts a view of what the kernel counts on these disks, and on all others if `others` is
+    /// set. It has no slow requests.
     ///
     /// # Errors
-    /// [`CountError`] where the kernel does not count.
+    /// [`CountError`] if the kernel cannot count.
     pub fn of_counts(
         disks: Vec<Recorded>,
         others: bool,
@@ -122,7 +122,7 @@ impl<'v> Top<'v> {
     /// Waits for something new, a tenth of a second at most; `None` at the end.
     ///
     /// # Errors
-    /// When the recording fails, or the kernel does not tell what it counted.
+    /// If the recording fails, or the kernel refuses its counts.
     pub fn turn(&mut self) -> Result<Option<Turn>, RecordError> {
         if self.begun >= self.until {
             return Ok(None);
@@ -168,8 +168,8 @@ impl<'v> Top<'v> {
 }
 
 impl Looked {
-    /// Waits until `next`, a tenth of a second at most. Gives the time up to which all is known and
-    /// what took long; `None` at the end.
+    /// Waits until `next`, a tenth of a second at most. Returns the time up to which everything is
+    /// known, and the slow requests; `None` at the end.
     fn wait(&mut self, next: Nanos) -> Result<Option<(Nanos, Vec<Slow>)>, RecordError> {
         let events = match self {
             Self::Counts(_) => {
@@ -188,7 +188,7 @@ impl Looked {
         Ok(Some((known, slow.collect())))
     }
 
-    /// Ends an interval: when, what was lost in it, and the disks.
+    /// Ends an interval: returns when it ended, how much was lost in it, and the disks.
     fn end(
         &mut self,
         known: Nanos,

@@ -1,7 +1,7 @@
-//! Instructions of BPF, as many of them as counting takes (RFC 9669).
+//! The BPF instructions that counting needs (RFC 9669).
 
-/// A register. `R0` is a result, `R1` to `R5` are arguments that a call loses, `R6` to `R9` are
-/// kept, and `FP` is the end of 512 bytes of stack.
+/// A register. `R0` holds results, a call clobbers the arguments `R1` to `R5` and preserves `R6` to
+/// `R9`, and `FP` is the end of 512 bytes of stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reg(u8);
 
@@ -50,7 +50,7 @@ pub enum Alu {
     Mov = 0xb0,
 }
 
-/// Comparisons of 64 bits without a sign.
+/// Unsigned comparisons of 64 bits.
 #[derive(Debug, Clone, Copy)]
 pub enum If {
     Eq = 0x10,
@@ -79,7 +79,7 @@ pub enum Helper {
     TaskName = 16,
 }
 
-/// A place in the program that is jumped to.
+/// The target of jumps.
 #[derive(Debug, Clone, Copy)]
 pub struct Label(usize);
 
@@ -106,13 +106,13 @@ pub struct Asm {
 }
 
 impl Asm {
-    /// A place that is yet to come.
+    /// A new label, to be placed with [`Asm::here`].
     pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() - 1)
     }
 
-    /// Here is the label.
+    /// Places the label here.
     pub fn here(&mut self, label: Label) {
         let place = self.labels[label.0].replace(self.code.len());
         assert_eq!(place, None, "a label is in one place");
@@ -142,13 +142,14 @@ impl Asm {
         });
     }
 
-    /// `*(dst + off) += src`, in one step for all processors; of 4 or 8 bytes.
+    /// `*(dst + off) += src`, atomically; of 4 or 8 bytes.
     pub fn add_to(&mut self, width: Width, dst: Reg, off: i16, src: Reg) {
         assert!(matches!(width, Width::W | Width::Dw), "the processor adds words");
         self.code.push(insn(0xc3 | width as u8, dst, src, off, 0));
     }
 
-    /// Where `*(dst + off)` is `R0`, it becomes `src`, in one step; `R0` is what it was.
+    /// Atomic compare and exchange: if `*(dst + off)` is `R0`, it becomes `src`; `R0` becomes the
+    /// old value.
     pub fn exchange(&mut self, dst: Reg, off: i16, src: Reg) {
         self.code.push(insn(0xdb, dst, src, off, 0xf1));
     }

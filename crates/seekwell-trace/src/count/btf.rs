@@ -27,7 +27,7 @@ pub enum BtfError {
 struct Type {
     at: usize,
     kind: u8,
-    /// Whether offsets of members also hold sizes of bit fields.
+    /// Whether the offsets of members also hold the sizes of bit fields.
     bits: bool,
     members: usize,
     /// Size, or the type that this one leads to.
@@ -118,7 +118,8 @@ impl<'a> Btf<'a> {
         let (mut id, mut bits) = (*id, 0);
         for name in path.split('.') {
             let (more, member) = self.member(id, name.as_bytes(), 0).ok_or_else(missing)?;
-            (bits, id) = (bits + more, self.bare(member).ok_or_else(missing)?.0);
+            bits = u32::checked_add(bits, more).ok_or_else(missing)?;
+            id = self.bare(member).ok_or_else(missing)?.0;
         }
         if bits % 8 == 0 { i16::try_from(bits / 8).map_err(|_| missing()) } else { Err(missing()) }
     }
@@ -136,7 +137,7 @@ impl<'a> Btf<'a> {
             }
             let inner = if own.is_empty() { self.bare(kind) } else { None };
             let (more, kind) = self.member(inner?.0, name, depth + 1)?;
-            Some((bits + more, kind))
+            Some((bits.checked_add(more)?, kind))
         })
     }
 
@@ -162,7 +163,7 @@ impl<'a> Btf<'a> {
             (to.kind == STRUCT && self.name(to)? == argument.as_bytes()).then_some(())
         };
         let members = if function.kind == FUNC_PROTO { function.members } else { 0 };
-        // The first one is the tracer's own and is not passed on.
+        // The first one is internal and is not passed to programs.
         (1..members).find(|index| is_it(index).is_some()).map(|index| index as i16 - 1)
     }
 }

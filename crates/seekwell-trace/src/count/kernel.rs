@@ -1,5 +1,5 @@
-//! Maps and programs of the running kernel, by bpf(2). All are descriptors of this process: once
-//! it is gone, however it ended, so are they.
+//! Maps and programs in the kernel, by bpf(2). All are held by descriptors of this process and go
+//! with it, however it ends.
 
 use rustix::mm::{MapFlags, ProtFlags};
 use std::ffi::c_void;
@@ -17,15 +17,15 @@ const MAP_LOOKUP_AND_DELETE_BATCH: i32 = 25;
 const MMAPABLE: u32 = 1 << 10;
 const TRACING: u32 = 26;
 const TRACE_RAW_TP: u32 = 23;
-/// The kernel lends its types to programs under the GPL; these are under either licence.
+/// The kernel only admits such programs under the GPL; these are under either licence.
 const LICENSE: &std::ffi::CStr = c"Dual MIT/GPL";
 
-/// What a map is like inside.
+/// The kind of a map.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     Hash = 1,
     Array = 2,
-    /// One value for each processor; the least recently used make room.
+    /// One value for each processor; the least recently used keys make room.
     LruPerCpu = 10,
 }
 
@@ -91,14 +91,14 @@ struct Attach {
 }
 
 fn bpf<T>(command: i32, of: &mut T) -> io::Result<i32> {
-    // SAFETY: `of` is the beginning of the kernel's `union bpf_attr` for this command, of the size
-    // that is told; what it points to is borrowed by the caller until the call is over.
+    // SAFETY: `of` is the beginning of the kernel's `union bpf_attr` for this command and has the
+    // size passed; the caller keeps what it points to alive during the call.
     let done = unsafe { libc::syscall(libc::SYS_bpf, command, ptr::from_mut(of), size_of::<T>()) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(done as i32) }
 }
 
 fn made(fd: i32) -> OwnedFd {
-    // SAFETY: the kernel has just given this descriptor to us and nobody else.
+    // SAFETY: the kernel has just made this descriptor, and it has no other owner.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
@@ -122,13 +122,13 @@ unsafe impl Plain for u64 {}
 pub struct Map<K, V> {
     fd: OwnedFd,
     most: u32,
-    /// Values of one key: of a map for each processor as many as those.
+    /// Values of one key: one, or one for each processor.
     values: usize,
     of: PhantomData<(K, V)>,
 }
 
 impl<K: Plain, V> Map<K, V> {
-    /// A map of at most `most` keys. `cpus` are those that the kernel is built up for.
+    /// A map of at most `most` keys. `cpus` is the number of possible processors.
     pub fn new(kind: Kind, most: u32, cpus: usize) -> io::Result<Self> {
         let flags = if matches!(kind, Kind::Array) { MMAPABLE } else { 0 };
         let (key_size, value_size) = (size_of::<K>() as u32, size_of::<V>() as u32);
@@ -138,7 +138,7 @@ impl<K: Plain, V> Map<K, V> {
         Ok(Self { fd, most, values, of: PhantomData })
     }
 
-    /// Its descriptor, as programs name it.
+    /// Its descriptor, by which programs refer to it.
     pub fn fd(&self) -> i32 {
         self.fd.as_raw_fd()
     }
@@ -152,7 +152,7 @@ impl<K: Plain, V: Plain> Map<K, V> {
         bpf(MAP_UPDATE, &mut Element { map, key, value, ..Element::default() }).map(|_| ())
     }
 
-    /// Empties it: the keys, and as many values for each as there are.
+    /// Empties it and returns the keys with their values.
     pub fn take(&self) -> io::Result<Vec<(K, Vec<V>)>> {
         let most = self.most as usize;
         let mut keys = vec![K::default(); most];
@@ -173,7 +173,7 @@ impl<K: Plain, V: Plain> Map<K, V> {
             let done = bpf(MAP_LOOKUP_AND_DELETE_BATCH, &mut batch);
             found += batch.count as usize;
             match done {
-                // The end; or no room for what has come since.
+                // The end, or no room for keys added since.
                 Err(e) if matches!(e.raw_os_error(), Some(libc::ENOENT | libc::ENOSPC)) => break,
                 Err(error) => return Err(error),
                 Ok(_) if found >= most || batch.count == 0 => break,
@@ -192,7 +192,7 @@ pub struct Mapped<V> {
     most: usize,
 }
 
-// SAFETY: the mapping belongs to nobody else in this process, and only `at` leads into it.
+// SAFETY: nothing else in this process uses the mapping, and only `at` leads into it.
 unsafe impl<V> Send for Mapped<V> {}
 
 impl<V> Mapped<V> {
@@ -227,8 +227,8 @@ impl<V> Drop for Mapped<V> {
     }
 }
 
-/// A program at its tracepoint. By its own descriptor /proc/PID/fdinfo tells how often it was left
-/// out and, with `kernel.bpf_stats_enabled`, how often it ran and for how long.
+/// A program at its tracepoint. /proc/PID/fdinfo of its descriptor has how often it was skipped
+/// and, with `kernel.bpf_stats_enabled`, how often and how long it ran.
 #[derive(Debug)]
 pub struct Attached {
     program: OwnedFd,
@@ -236,12 +236,12 @@ pub struct Attached {
 }
 
 impl Attached {
-    /// How often the kernel left it out, because another task had just been taken from the same
-    /// processor in the middle of it; 0 before Linux 5.12, which does not count them.
+    /// How often the kernel skipped it because it was already running on that processor; 0 before
+    /// Linux 5.12, which does not count that.
     pub fn misses(&self) -> u64 {
         let path = format!("/proc/self/fdinfo/{}", self.program.as_raw_fd());
-        let told = std::fs::read_to_string(path).unwrap_or_default();
-        let misses = told.lines().find_map(|line| line.strip_prefix("recursion_misses:"));
+        let info = std::fs::read_to_string(path).unwrap_or_default();
+        let misses = info.lines().find_map(|line| line.strip_prefix("recursion_misses:"));
         misses.and_then(|misses| misses.trim().parse().ok()).unwrap_or(0)
     }
 }

@@ -6,29 +6,29 @@ use seekwell_io::histogram::BINS;
 use seekwell_io::request::Op;
 use std::mem::offset_of;
 
-/// Bits of a place in the table of what is under way.
+/// The size of the table of requests in flight, as a power of two.
 pub const TABLE_BITS: i32 = 15;
 
-/// Requests under way, each within a few places of where its key hashes to. The kernel's own hash
-/// tables take locks, which costs more than all the rest.
+/// Requests in flight, each within a few places of where its key hashes to. The kernel's own hash
+/// maps take locks, which cost more than everything else.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Table {
     pub entries: [Entry; 1 << TABLE_BITS],
 }
 
-/// A request under way. What is new fills `queued` last, and what is done clears it first.
+/// A request in flight. `queued` is filled in last and cleared first.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Entry {
-    /// From the address of its bio, or its own where it has none; 0 of a free place.
+    /// From the address of its bio, or its own if it has none; 0 if the place is free.
     pub key: u64,
     /// When it was queued; 0 if that was not seen: flushes, later parts of a split bio.
     pub queued: u64,
-    /// When the driver got it; 0 before, and of bios.
+    /// When the driver got it; 0 before that, and for bios.
     pub issued: u64,
     pub sector: u64,
-    /// As the kernel writes device numbers.
+    /// In the kernel's encoding of device numbers.
     pub dev: u32,
     pub bytes: u32,
     /// An [`Op`].
@@ -42,13 +42,13 @@ pub struct Entry {
 #[repr(C)]
 pub struct Times {
     pub sum_ns: u64,
-    /// What was moved, where the distribution is of one operation.
+    /// Bytes moved; only for the distribution of an operation.
     pub bytes: u64,
     /// As in [`seekwell_io::histogram`]; wraps, as all of these do.
     pub bins: [u32; BINS],
 }
 
-/// What completed on a disk, as one share of the processors saw it.
+/// What completed on a disk, as seen by some of the processors.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Share {

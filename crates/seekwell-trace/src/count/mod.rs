@@ -1,14 +1,14 @@
-//! Counting: what completes on disks, added up in the kernel by four small programs (BPF).
+//! Counting in the kernel what completes on disks, by four small programs (BPF).
 //!
 //! ```text
-//! tracepoints ─► table of what is under way ─► shares of each disk ─► Totals
+//! tracepoints ─► table of requests in flight ─► shares of each disk ─► Totals
 //!                    └─► Outstanding              └─► users, emptied at each look ─► Usage
 //! ```
 //!
-//! Nothing is handed over for each request, so it costs the load little and this process next to
-//! nothing; what is not asked of totals needs a [`crate::capture::Recording`]. The programs are put
-//! together here (`program.rs`) for the kernel that runs: it describes its own structures in
-//! `/sys/kernel/btf/vmlinux`. Nothing outlives the process: no file, no name, no program.
+//! No data is passed to user space for each request, so it costs the load little and this process
+//! next to nothing. Whoever needs single requests needs a [`crate::capture::Recording`]. The
+//! programs are assembled (`program.rs`) for the running kernel, which describes its structures in
+//! `/sys/kernel/btf/vmlinux`. Nothing outlives the process.
 
 mod asm;
 mod btf;
@@ -35,11 +35,11 @@ use std::io;
 
 /// Where the kernel describes its types.
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
-/// Pairs of disk and process between two looks; more, and those that did least lately are left out.
+/// Pairs of disk and process between two reads; beyond that, the least recent are dropped.
 const USERS: u32 = 1 << 10;
-/// Most shares of a disk, as a power of two: a share has 45 kB.
+/// The most shares of a disk, as a power of two; a share takes 45 kB.
 const SHARE_BITS: u32 = 3;
-/// Disks that may come later.
+/// Room for disks that are attached later.
 const SPARE: usize = 8;
 
 /// Why nothing can be counted in the kernel.
@@ -62,6 +62,14 @@ fn refused(what: &'static str) -> impl Fn(io::Error) -> CountError {
     move |source| CountError::Refused { what, source }
 }
 
+/// Whether the programs can be assembled for a kernel with this description of its types (BTF).
+///
+/// # Errors
+/// [`BtfError`] for what is wrong with them or missing.
+pub fn check_types(types: &[u8]) -> Result<(), BtfError> {
+    Places::of(&Btf::read(types)?).map(drop)
+}
+
 /// A disk that is counted, or a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
@@ -82,7 +90,7 @@ impl Place {
     }
 }
 
-/// The disk of this place in the order in which disks were added.
+/// A disk, by the order in which disks were added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(u32);
 
@@ -108,7 +116,7 @@ impl Default for Totals {
 }
 
 impl Totals {
-    /// What came since an earlier look.
+    /// The difference from earlier totals.
     pub fn since(&self, earlier: &Self) -> Self {
         let pairs = self.times.iter().zip(&earlier.times);
         let since = |(now, then): (&Counted, &Counted)| Counted {
@@ -130,7 +138,7 @@ impl Totals {
         self.times[op as usize].bytes
     }
 
-    /// From the queue to the completion, of one operation: all its requests.
+    /// From the queue to the completion, for all requests of one operation.
     pub fn response(&self, op: Op) -> Histogram {
         self.times[op as usize].histogram()
     }
@@ -140,7 +148,7 @@ impl Totals {
         self.times[QUEUE_TO_ISSUE].histogram()
     }
 
-    /// From the driver to the completion: all that the device completed.
+    /// From the driver to the completion, for all requests that the device completed.
     pub fn device(&self) -> Histogram {
         self.times[ISSUE_TO_COMPLETE].histogram()
     }
@@ -177,7 +185,7 @@ impl Counted {
     }
 }
 
-/// A request that has begun and not ended.
+/// A request in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outstanding {
     /// Its disk.
@@ -188,14 +196,14 @@ pub struct Outstanding {
     index: usize,
 }
 
-/// What a process did to a disk between two looks.
+/// What a process did to a disk between two reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Usage {
     /// The disk.
     pub slot: Slot,
     /// The process.
     pub pid: u32,
-    /// Name of the task of it that queued the first of them.
+    /// The name of its thread that queued the first of the requests.
     pub name: String,
     /// Requests.
     pub requests: u64,
@@ -221,17 +229,17 @@ pub struct Counting {
     /// Shares of each disk.
     width: usize,
     places: Vec<Place>,
-    /// Places that there is room for.
+    /// How many disks there is room for.
     room: usize,
     by_number: HashMap<u32, Slot>,
     attached: Vec<Attached>,
 }
 
 impl Counting {
-    /// Begins to count on these disks; [`Slot`]s follow their order.
+    /// Starts counting on these disks; [`Slot`]s follow their order.
     ///
     /// # Errors
-    /// [`CountError`] where this kernel or its administrator does not let it.
+    /// [`CountError`] if this kernel cannot count or does not permit it.
     pub fn start(disks: &[Place]) -> Result<Self, CountError> {
         let types = std::fs::read(TYPES).map_err(CountError::NoTypes)?;
         let places = Places::of(&Btf::read(&types)?)?;
@@ -239,7 +247,7 @@ impl Counting {
         let share_bits = cpus.next_power_of_two().ilog2().min(SHARE_BITS);
         let (width, room) = (1 << share_bits, disks.len() + SPARE);
         let map = refused("a map");
-        // The first shares are those of disks that do not count.
+        // The first shares are for disks that are not counted.
         let most = ((room + 1) * width) as u32;
         let shares: Map<u32, Share> = Map::new(Kind::Array, most, cpus).map_err(&map)?;
         let missed: Map<u32, u64> = Map::new(Kind::Array, 1, cpus).map_err(&map)?;
@@ -265,7 +273,7 @@ impl Counting {
             missed: missed.fd(),
         };
         let programs = Programs { places: &places, maps, share_bits: share_bits as i32 };
-        // What ends is seen before what begins, so that nothing begins whose end is not seen.
+        // Completions are attached first, so that no request is seen whose completion is not.
         for (code, point) in [
             (programs.bio_complete(), places.bio_complete),
             (programs.complete(), places.complete),
@@ -281,7 +289,7 @@ impl Counting {
     /// Counts on one more disk from now on; `None` if there is no room for it.
     ///
     /// # Errors
-    /// When the kernel refuses it.
+    /// If the kernel refuses.
     pub fn add(&mut self, disk: Place) -> Result<Option<Slot>, CountError> {
         if self.places.len() >= self.room {
             return Ok(None);
@@ -323,14 +331,14 @@ impl Counting {
         totals
     }
 
-    /// Events that were not seen, and requests that there was no room for: totals lack them.
+    /// Missed events, and requests that there was no room for; totals lack them.
     pub fn missed(&self) -> u64 {
         // SAFETY: the number lies in the mapping; programs add to it meanwhile.
         let crowded = unsafe { self.missed.at(0).read_volatile() };
         crowded + self.attached.iter().map(Attached::misses).sum::<u64>()
     }
 
-    /// Requests that have begun and not ended, in no order.
+    /// The requests in flight, in no order.
     pub fn outstanding(&self) -> Vec<Outstanding> {
         let one = |index| {
             // SAFETY: the entry lies in the mapping; programs change it meanwhile, and fill
@@ -351,11 +359,11 @@ impl Counting {
         unsafe { &raw mut (*table).entries[index] }
     }
 
-    /// Forgets a request whose end was not seen.
+    /// Forgets a request whose completion was missed.
     pub fn forget(&self, request: &Outstanding) {
         let entry = self.entry(request.index);
-        // SAFETY: the entry lies in the mapping. The kernel has nothing under way on its disk, so
-        // no program is about to end it.
+        // SAFETY: the entry lies in the mapping. Its disk has nothing in flight, so no program is
+        // about to use it.
         unsafe {
             if (&raw const (*entry).queued).read_volatile() == request.since.0 {
                 (&raw mut (*entry).queued).write_volatile(0);
@@ -364,12 +372,12 @@ impl Counting {
         }
     }
 
-    /// What processes did since the last time.
+    /// What processes did since the last call.
     ///
     /// # Errors
     /// If the kernel refuses.
     pub fn take_usage(&self) -> Result<Vec<Usage>, CountError> {
-        let all = self.users.take().map_err(refused("to tell of processes"))?;
+        let all = self.users.take().map_err(refused("reading processes"))?;
         let one = |(user, shares): (User, Vec<Used>)| {
             let slot = *self.by_number.get(&user.dev)?;
             let name = shares.iter().map(|used| used.name).find(|name| name[0] != 0);
@@ -393,7 +401,7 @@ pub fn now() -> Nanos {
     Nanos(monotonic())
 }
 
-/// Processors that the kernel is built up for.
+/// The number of possible processors.
 fn cpus() -> usize {
     let possible = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
     cpu_list(possible.trim()).map_or(1, |all| all.len().max(1))

@@ -20,7 +20,7 @@ use super::steps::{address, forget, look_up, record, took};
 use seekwell_io::request::Op;
 use std::mem::offset_of;
 
-/// Most bios of a request that are walked through; what is beyond is cleared with what hangs.
+/// The most bios of a request that are visited; others are removed as missed completions.
 const MOST_BIOS: i32 = 256;
 
 // enum req_op and enum req_flag_bits of include/linux/blk_types.h.
@@ -29,7 +29,7 @@ const REQ_OP_DISCARD: i32 = 3;
 const REQ_OP_SECURE_ERASE: i32 = 5;
 const REQ_FUA: i32 = 1 << 17;
 const REQ_PREFLUSH: i32 = 1 << 18;
-/// `BLK_STS_AGAIN`: it was not to wait, would have had to, and comes again.
+/// `BLK_STS_AGAIN`: a request that must not wait would have had to, and is issued again.
 const STATUS_AGAIN: i32 = 12;
 
 // Places on the stack.
@@ -57,7 +57,7 @@ const SPREAD: i32 = 0x9e37_79b1_u32.cast_signed();
 #[derive(Debug, Clone, Copy)]
 pub struct Maps {
     pub table: i32,
-    /// From the number of a device to its place in `shares`; 0 is for those that do not count.
+    /// From a device number to its place in `shares`; 0 is for disks that are not counted.
     pub slots: i32,
     pub shares: i32,
     pub users: i32,
@@ -119,7 +119,7 @@ impl Programs<'_> {
         asm.alu(Alu::And, R2, OP_MASK);
         asm.jump_if(R2, If::Eq, REQ_OP_DISCARD, discard);
         asm.jump_if(R2, If::Eq, REQ_OP_SECURE_ERASE, discard);
-        // Of all operations the odd ones write (`op_is_write`).
+        // Odd operations write (`op_is_write`).
         asm.mov(R3, R2);
         asm.alu(Alu::And, R3, 1);
         asm.jump(done);
@@ -146,7 +146,7 @@ impl Programs<'_> {
         asm.here(stamp);
         asm.store(Dw, R0, field!(Entry, issued), R7);
         asm.store(W, R0, field!(Entry, dev), R8);
-        // Older verifiers take a loop only where jumps close it.
+        // Older verifiers only accept a loop that a jump closes.
         asm.jump(next);
         asm.here(next);
         asm.alu(Alu::Sub, R6, 1);
@@ -223,8 +223,8 @@ impl Programs<'_> {
         record(asm, R5);
     }
 
-    /// What the driver does not do itself, flushes around the request do: then its bio, which is
-    /// the only one, ends with the empty completion after them.
+    /// A flush that the driver cannot do itself is a request of its own; then the only bio
+    /// completes with the empty completion after it.
     fn unless_flushed_apart(&self, asm: &mut Asm, apart: Label) {
         let ends = asm.label();
         asm.load(W, R1, R9, self.places.bio_flags);
@@ -243,7 +243,7 @@ impl Programs<'_> {
         let p = self.places;
         let (each, next, found) = (asm.label(), asm.label(), asm.label());
         asm.load(Dw, R0, FP, ENTRY);
-        // Older verifiers take a loop whose counter is on the stack for one without an end.
+        // To older verifiers, a loop whose counter is on the stack seems endless.
         asm.mov(R6, MOST_BIOS);
         asm.jump(found);
         asm.here(each);
@@ -340,7 +340,7 @@ impl Programs<'_> {
         asm.here(found);
     }
 
-    /// `R7`: an entry for the key in `R3`; what has none is missed.
+    /// `R7`: a new entry for the key in `R3`; if there is no room, the request is missed.
     fn claim(&self, asm: &mut Asm, none: Label) {
         let claimed = asm.label();
         Self::spread(asm);
@@ -390,7 +390,7 @@ impl Programs<'_> {
         asm.load(Dw, R1, R0, field!(Entry, queued));
         asm.jump_if(R1, If::Eq, 0, gone);
         asm.load(W, R4, R0, field!(Entry, op));
-        // A flush is for the whole disk, whichever part it was asked for on.
+        // A flush is for the whole disk, even if it was queued on a partition.
         asm.jump_if(R4, If::Eq, Op::Flush as i32, counts);
         asm.load(Dw, R2, R0, field!(Entry, sector));
         asm.load(Dw, R3, R7, field!(Share, first));
@@ -423,7 +423,7 @@ impl Programs<'_> {
         forget(asm);
     }
 
-    /// Adds to what the process did that queued the bio.
+    /// Adds to the usage of the process that queued the bio.
     fn user(&self, asm: &mut Asm) {
         let (known, done) = (asm.label(), asm.label());
         asm.load(Dw, R0, FP, ENTRY);

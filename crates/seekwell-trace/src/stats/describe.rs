@@ -1,4 +1,4 @@
-//! What kind of load it is, in two sentences made by rules, each where its figures were asked for.
+//! What kind of load it is, in two sentences made by rules, each if its figures were asked for.
 //!
 //! First sentence, what is asked for and how it comes:
 //! - reads of all reads and writes: from 0.98 "reads only" (0.02 "writes only"), from 0.65 "mostly

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize, Serializer};
 /// The name of the document's form.
 pub const SCHEMA: &str = "seekwell/trace-stats/1";
 
-/// Statistics of one trace. Figures that were not asked for are blank, and no keys of the document.
+/// Statistics of one trace. Figures that were not asked for are blank here and absent from JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(remote = "Self")]
 pub struct TraceStats {

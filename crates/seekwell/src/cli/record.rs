@@ -75,7 +75,7 @@ pub struct Traced {
 }
 
 impl Traced {
-    /// Whether more is asked for than the kernel's own counts tell.
+    /// Whether single events are needed, because counts are not enough.
     pub fn needs_events(&self) -> bool {
         let Self { pid, process, buffer, via, min_latency } = self;
         let chosen = !pid.is_empty() || !process.is_empty();

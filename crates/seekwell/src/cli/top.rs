@@ -17,9 +17,9 @@ Examples:
   seekwell top --json --for 60s --interval 10s    six JSON lines
   seekwell top --plain --metrics 127.0.0.1:9187   also for Prometheus, until Ctrl-C
 
-The kernel counts, by small programs (BPF) that are gone with this command. With --min-latency,
---pid, --process, --buffer or --via, and where the kernel does not let them be loaded, every event
-is read instead, which costs about half a microsecond of CPU time per request.
+The kernel counts by small programs (BPF), which are removed when this command ends. With
+--min-latency, --pid, --process, --buffer or --via, or if the kernel refuses the programs, every
+event is read instead, which costs about half a microsecond of CPU time per request.
 
 The column `seen` says what is counted: `req`, requests that were queued, given to the driver and
 completed; or `bio`, where the driver has no request queue (zram, md, most of dm) and no time in the
@@ -46,11 +46,11 @@ pub struct Top {
     /// Print one block per interval, also on a terminal
     #[arg(long)]
     pub plain: bool,
-    /// Give the same as OpenMetrics at http://ADDR/metrics, such as 127.0.0.1:9187; port 0 picks a
-    /// free one
+    /// Also serve the figures as OpenMetrics at http://ADDR/metrics, such as 127.0.0.1:9187; port 0
+    /// picks a free one
     ///
-    /// Counters and histograms by disk and operation, of every interval so far. Anything but
-    /// loopback needs a token, which is made up and printed.
+    /// Counters and histograms by disk and operation, of every interval so far. Any address but
+    /// loopback requires a token, which is generated and printed.
     #[arg(long, value_name = "ADDR")]
     pub metrics: Option<SocketAddr>,
     /// Which requests, and how events are read.

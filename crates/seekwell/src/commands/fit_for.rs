@@ -9,7 +9,7 @@ use crate::session::{RunOptions, begin_command};
 use seekwell_io::target::Engine;
 use seekwell_io::units::amount;
 use seekwell_report::{bounded, wrap};
-use seekwell_run::demand::{Asked, DEMANDS};
+use seekwell_run::demand::{DEMANDS, DemandFile};
 use seekwell_run::jobs::Request;
 use seekwell_runs::{Demand, DemandVerdict, RunDocument, RunKind, Side, Study};
 use serde_json::json;
@@ -21,7 +21,7 @@ use std::path::Path;
 /// Whatever is wrong with the demand or refused, before anything is written.
 pub fn run(args: &FitFor, context: &Context) -> Ended {
     let Some(name) = &args.demand else { return list(context) };
-    let asked = Asked::read(name)?;
+    let file = DemandFile::read(name)?;
     let files = [name.clone()];
     let request = Request {
         files: &files,
@@ -32,21 +32,22 @@ pub fn run(args: &FitFor, context: &Context) -> Ended {
         destroy: args.destroy.consent(),
         replace: false,
     };
-    let jobs = asked.jobs(request)?;
+    let jobs = file.jobs(request)?;
     if args.show {
-        let text = described(asked.demand(), context.width);
+        let text = described(file.demand(), context.width);
         context.print(&format!("{text}\n{}", jobs.show(|text| context.note(text))))?;
         return Ok(Exit::Done);
     }
     let options = RunOptions { kind: RunKind::Bench, keep: &args.keep, engine: Engine::Auto };
     let (line, purpose) = begin_command(context, options)?;
-    let ((document, detail, ending), logged) = asked.run(&jobs, context.host(), line, purpose)?;
-    logged?;
+    let ((document, detail, ending), logged) = file.run(&jobs, context.host(), line, purpose)?;
     let exit = match Exit::from(ending) {
         Exit::Done if !fits(&document) => Exit::NotShown,
         exit => exit,
     };
-    show(context, &(document, detail, exit), None)
+    let exit = show(context, &(document, detail, exit), None)?;
+    logged?;
+    Ok(exit)
 }
 
 fn fits(document: &RunDocument) -> bool {
@@ -56,9 +57,9 @@ fn fits(document: &RunDocument) -> bool {
 fn list(context: &Context) -> Ended {
     let mut demands = Vec::new();
     for (name, _) in DEMANDS {
-        demands.push(Asked::read(Path::new(name))?);
+        demands.push(DemandFile::read(Path::new(name))?);
     }
-    let demands = demands.iter().map(Asked::demand);
+    let demands = demands.iter().map(DemandFile::demand);
     if context.json {
         let of = |demand: &Demand| json!({ "name": demand.name, "title": demand.title });
         let demands: Vec<_> = demands.map(of).collect();

@@ -97,7 +97,7 @@ impl ChangeZones for Device {
     }
 }
 
-/// Zones of `capacity` blocks, of which so many are written; the first `plain` are conventional.
+/// Zones of `capacity` blocks with `written` blocks in each; the first `plain` are conventional.
 fn zones(capacity: u64, written: &[u64], plain: usize) -> Vec<Zone> {
     let zone = |(i, written): (usize, &u64)| {
         let (start, plain) = (i as u64 * LEN, i < plain);

@@ -55,7 +55,7 @@ pub fn run(args: &Args, context: &Context) -> Ended {
     })
 }
 
-/// Shows what is seen until the time is over or somebody ends it.
+/// Shows the view until its time is over or it is interrupted.
 fn look(mut top: Top<'_>, args: &Args, text: Option<&Mutex<String>>, context: &Context) -> Ended {
     let mut shown = Shown::new(args, context)?;
     let mut metrics = Metrics::default();
