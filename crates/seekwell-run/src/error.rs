@@ -4,6 +4,7 @@ use crate::bench::LimitError;
 use crate::checkup::SeveralError;
 use crate::demand::DemandError;
 use crate::jobs::JobRunError;
+use crate::ledger::LedgerRunError;
 use crate::replay::ReplayError;
 use seekwell_access::{AccessError, Refusal};
 use seekwell_checkup::ExecuteError;
@@ -106,6 +107,8 @@ pub enum RunError {
     Jobs(Box<JobRunError>),
     #[error(transparent)]
     Demand(#[from] DemandError),
+    #[error(transparent)]
+    Ledger(#[from] LedgerRunError),
     /// A drive that does not count what it writes to its medium, or may not be asked.
     #[error(
         "the drive under {} does not tell what it writes to its flash: needed is a modelled SSD, \
@@ -138,6 +141,7 @@ classify!(RunError {
     | Self::Limit(error) => error.class(),
     | Self::Several(error) => error.class(),
     | Self::Jobs(error) => error.class(),
+    | Self::Ledger(error) => error.class(),
     | Self::Read { source, .. } => Class::of_file(source),
 });
 

@@ -16,6 +16,7 @@ pub mod experiment;
 mod fitting;
 pub mod jobs;
 mod judge;
+pub mod ledger;
 mod limiting;
 mod medium;
 mod planning;

@@ -54,14 +54,18 @@ pub(crate) fn in_flight(view: &dyn View, folder: &Path) -> u64 {
 
 /// Whether a file to be written lies on one of the disks.
 pub fn holds(view: &dyn View, disks: &[Recorded], output: &Path) -> bool {
-    let Ok(folder) = Target::resolve(view, folder_of(output)) else { return false };
-    let Some(device) = inspect(view, &folder).device else { return false };
-    let under = numbers(&device);
+    let under = under(view, folder_of(output));
     disks.iter().any(|disk| under.iter().any(|n| (n.major, n.minor) == (disk.major, disk.minor)))
 }
 
+/// Numbers of the devices that a file lies on; empty if that cannot be told.
+pub(crate) fn under(view: &dyn View, file: &Path) -> Vec<DevId> {
+    let target = Target::resolve(view, file).ok();
+    target.and_then(|target| inspect(view, &target).device).map_or_else(Vec::new, |d| numbers(&d))
+}
+
 /// Numbers of a device and of all it stands on.
-fn numbers(device: &Device) -> Vec<DevId> {
+pub(crate) fn numbers(device: &Device) -> Vec<DevId> {
     let below = device.below.iter().flat_map(numbers);
     number(device).into_iter().chain(below).collect()
 }

@@ -9,7 +9,7 @@ mod document;
 mod slow;
 
 pub use devices::{disks, hanging, holds};
-pub(crate) use devices::{in_flight, whole};
+pub(crate) use devices::{in_flight, numbers, under, whole};
 pub use document::Document;
 pub(crate) use slow::span;
 pub use slow::{Slow, Slowest, response};
