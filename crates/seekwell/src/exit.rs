@@ -112,6 +112,13 @@ pub enum CommandError {
     Json(serde_json::Error),
     #[error("cannot make the folder {}: {source}", path.display())]
     Folder { path: PathBuf, source: io::Error },
+    #[error(
+        "the ledger would go to the terminal; send it to where the power stays on: seekwell \
+         flush-ledger write {} … | ssh HOST 'cat >ledger'", device.display()
+    )]
+    LedgerToTerminal { device: PathBuf },
+    #[error("the ledger is read from standard input, which is the terminal; give --ledger FILE")]
+    LedgerFromTerminal,
     #[error("cannot write to standard output: {0}")]
     Output(#[source] io::Error),
     #[error("{}: name the format with --to ({known})", path.display())]
@@ -143,6 +150,8 @@ impl CommandError {
             | Self::NoArrivals { .. }
             | Self::NoSuchResult { .. }
             | Self::OneRun { .. }
+            | Self::LedgerToTerminal { .. }
+            | Self::LedgerFromTerminal
             | Self::NoTraceFormat { .. } => Exit::Usage,
             Self::Signals(_) | Self::Json(_) | Self::Folder { .. } | Self::Output(_) => {
                 Exit::Refused

@@ -54,6 +54,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Diff(args) => commands::diff::run(args, &context),
         Command::Bench(args) => commands::bench::run(args, &context),
         Command::FitFor(args) => commands::fit_for::run(args, &context),
+        Command::FlushLedger(args) => commands::ledger::run(&args.command, &context),
         Command::Compare(args) => commands::compare::run(args, &context),
         Command::Experiment(args) => commands::experiment::run(args, &context),
         Command::Tune(args) => commands::tune::run(&args.command, &context),
@@ -86,13 +87,16 @@ pub fn run(cli: Cli) -> Exit {
 
 /// Whether a command does or may do requests to a disk, or records them.
 const fn measures(command: &Command) -> bool {
-    use Command::{Bench, Checkup, Experiment, FitFor, Record, Replay, Top, Trace, Tune};
+    use Command::{
+        Bench, Checkup, Experiment, FitFor, FlushLedger, Record, Replay, Top, Trace, Tune,
+    };
     matches!(
         command,
         Bench(_)
             | Checkup(_)
             | Experiment(_)
             | FitFor(_)
+            | FlushLedger(_)
             | Record(_)
             | Replay(_)
             | Top(_)

@@ -92,6 +92,8 @@ fn what_was_acknowledged_and_is_not_there_is_missing_and_out_of_order_if_later_w
     let missing = checked(40, &device(40, |write| write != 40));
     assert_eq!((missing.missing, missing.lost(), missing.reordered), (1, 1, 0));
     assert_eq!((missing.losses[0].write, missing.losses[0].fate), (40, Fate::Missing));
+    let before = (1..40).rev().find(|write| plan().block_of(*write) == plan().block_of(40));
+    assert_eq!(missing.losses[0].found, before);
     let earlier = (1..40).rev().find(|write| {
         let block = plan().block_of(*write);
         (write + 1..=44).all(|later| plan().block_of(later) != block)

@@ -6,6 +6,7 @@ pub mod experiment;
 pub mod fit_for;
 pub mod fleet;
 pub mod format;
+pub mod ledger;
 pub mod machine;
 pub mod record;
 pub mod replay;
@@ -124,6 +125,13 @@ pub enum Command {
     /// it.
     #[command(after_help = fit_for::EXAMPLES)]
     FitFor(fit_for::FitFor),
+    /// Prove by a power cut that a disk keeps what it acknowledges as durable
+    ///
+    /// `write` writes blocks, flushes, and logs each acknowledgement to where the power stays on,
+    /// until the disk's power is cut. `check` then says which acknowledged blocks are missing, torn,
+    /// damaged or out of order.
+    #[command(after_help = ledger::EXAMPLES)]
+    FlushLedger(ledger::FlushLedger),
     /// Compare two configurations, with a statistical verdict
     ///
     /// Prints what else differed in the setup, both sets of numbers, the ratio with its confidence

@@ -11,6 +11,7 @@ pub mod fleet;
 pub mod format;
 mod hand_on;
 pub mod inspect;
+pub mod ledger;
 pub mod machine;
 pub mod push;
 pub mod record;

@@ -21,6 +21,7 @@ mod fleet;
 mod formats;
 mod jobs;
 mod json_doc;
+mod ledger;
 mod limits;
 mod machine;
 mod machine_fit;
