@@ -41,7 +41,10 @@ pub enum LedgerRunError {
     SameDisk { path: PathBuf },
     #[error("{asked} bytes are asked for, and the device holds {holds}")]
     TooLarge { asked: u64, holds: u64 },
-    #[error("the ledger writes {needed} bytes, and {} holds {holds}: it is another device", path.display())]
+    #[error(
+        "the ledger is of {needed} bytes, and {} holds {holds}: it is another device",
+        path.display()
+    )]
     OtherDevice { path: PathBuf, needed: u64, holds: u64 },
     #[error("blocks of {bytes} bytes are not whole sectors of {sector}; use --bs={sector}")]
     PartOfSector { bytes: u32, sector: u32 },

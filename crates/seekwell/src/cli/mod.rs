@@ -128,8 +128,8 @@ pub enum Command {
     /// Prove by a power cut that a disk keeps what it acknowledges as durable
     ///
     /// `write` writes blocks, flushes, and logs each acknowledgement to where the power stays on,
-    /// until the disk's power is cut. `check` then says which acknowledged blocks are missing, torn,
-    /// damaged or out of order.
+    /// until the disk's power is cut. `check` then says which acknowledged blocks are missing,
+    /// torn, damaged or out of order.
     #[command(after_help = ledger::EXAMPLES)]
     FlushLedger(ledger::FlushLedger),
     /// Compare two configurations, with a statistical verdict
