@@ -7,6 +7,7 @@
 
 #![warn(missing_docs)]
 
+pub mod bpf;
 pub mod capture;
 pub mod copy;
 pub mod count;

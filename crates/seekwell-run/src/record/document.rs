@@ -87,7 +87,7 @@ impl Document {
             file: wanted.output.display().to_string(),
             format: wanted.format.name,
             devices: recording.tables().devices.clone(),
-            via: if recording.via() == Via::Perf { "perf" } else { "tracefs" },
+            via: if recording.via() == Via::Bpf { "bpf" } else { "tracefs" },
             duration_s,
             requests,
             requests_at_device: totals.at_device,

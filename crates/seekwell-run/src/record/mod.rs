@@ -20,8 +20,8 @@ use seekwell_io::engine::Control;
 use seekwell_io::units::Nanos;
 use seekwell_sys::classify;
 use seekwell_sys::thread::start_scoped;
+use seekwell_trace::bpf::BpfError;
 use seekwell_trace::capture::{Recording, Watch};
-use seekwell_trace::count::CountError;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{self, Format};
 use seekwell_trace::record::Record;
@@ -62,7 +62,7 @@ pub enum RecordError {
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error(transparent)]
-    Count(#[from] CountError),
+    Count(#[from] BpfError),
 }
 
 classify!(RecordError {

@@ -6,8 +6,9 @@ use crate::record::{in_flight, whole};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_sys::{DevId, DiskCounters, View};
+use seekwell_trace::bpf::BpfError;
 use seekwell_trace::capture::Recorded;
-use seekwell_trace::count::{self, CountError, Counting, Outstanding, Place, Slot, Totals};
+use seekwell_trace::count::{self, Counting, Outstanding, Place, Slot, Totals};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -44,13 +45,13 @@ impl Counter {
     /// Starts counting on these disks, and on all others if `others` is set.
     ///
     /// # Errors
-    /// [`CountError`] if the kernel cannot count.
+    /// [`BpfError`] if the kernel cannot count.
     pub fn start(
         mut disks: Vec<Recorded>,
         others: bool,
         most: usize,
         view: &dyn View,
-    ) -> Result<Self, CountError> {
+    ) -> Result<Self, BpfError> {
         if others {
             let there = there(view);
             let known = |disk: &Recorded| disks.iter().any(|other| place(other) == place(disk));
@@ -73,7 +74,7 @@ impl Counter {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn end(&mut self, view: &dyn View) -> Result<(u64, Vec<Disk>), CountError> {
+    pub fn end(&mut self, view: &dyn View) -> Result<(u64, Vec<Disk>), BpfError> {
         let outstanding = self.counting.outstanding();
         let until = count::now();
         let mut waiting: HashMap<Slot, Vec<Outstanding>> = HashMap::new();
@@ -118,7 +119,7 @@ impl Counter {
     }
 
     /// Starts counting on disks that were attached since.
-    fn add_new(&mut self, view: &dyn View) -> Result<(), CountError> {
+    fn add_new(&mut self, view: &dyn View) -> Result<(), BpfError> {
         for disk in there(view) {
             let known = self.counting.counts(place(&disk).disk);
             if !known && self.counting.add(place(&disk))?.is_some() {

@@ -12,7 +12,7 @@ pub use document::{Bins, Disk, Flow, Interval, Process, Seen, Source};
 pub use meter::Meter;
 pub use metrics::add_up;
 pub use seekwell_limits::Now;
-pub use seekwell_trace::count::CountError;
+pub use seekwell_trace::bpf::BpfError;
 
 use crate::record::{RecordError, Slow, Slowest};
 use jiff::Timestamp;
@@ -99,13 +99,13 @@ impl<'v> Top<'v> {
     /// set. It has no slow requests.
     ///
     /// # Errors
-    /// [`CountError`] if the kernel cannot count.
+    /// [`BpfError`] if the kernel cannot count.
     pub fn of_counts(
         disks: Vec<Recorded>,
         others: bool,
         wanted: &Wanted,
         view: &'v dyn View,
-    ) -> Result<Self, CountError> {
+    ) -> Result<Self, BpfError> {
         let counter = Counter::start(disks, others, wanted.processes, view)?;
         let begun = counter.begun();
         Ok(Self::new(Looked::Counts(Box::new(counter)), begun, wanted, view))

@@ -2,12 +2,11 @@
 
 use super::error::CaptureError;
 use super::format::Field;
-use super::perf;
-use super::plan::{Event as Described, Events, Plan, Tracepoint};
+use super::moment::{Moment, SIZE};
+use super::plan::{Event as Described, Plan, Tracepoint};
 use super::transport::{Chunk, Encoding};
 use crate::pair::{Event, EventKind, rwbs};
 use crate::source::{Device, Tables};
-use perf_event_open_sys::bindings::PERF_RECORD_SAMPLE;
 use seekwell_io::units::Nanos;
 use std::collections::HashMap;
 use std::fs;
@@ -30,7 +29,6 @@ pub(super) struct Decoded {
 
 /// Knows the layouts and gives numbers to names.
 pub(super) struct Decoder {
-    events: Events,
     encoding: Encoding,
     /// The kernel's numbers of the disks, in the order of the plan.
     devices: Vec<u64>,
@@ -40,10 +38,10 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    pub fn new(events: Events, encoding: Encoding, plan: &Plan) -> Self {
+    pub fn new(encoding: Encoding, plan: &Plan) -> Self {
         let number = |major: u32, minor: u32| u64::from(major << 20 | minor);
         let devices = plan.disks.iter().map(|disk| number(disk.major, disk.minor)).collect();
-        Self { events, encoding, devices, others: plan.others, names: Names::default() }
+        Self { encoding, devices, others: plan.others, names: Names::default() }
     }
 
     /// Reads a chunk; its events go to `out` in the order of their CPU.
@@ -54,36 +52,50 @@ impl Decoder {
         out: &mut impl Extend<Event>,
         decoded: &mut Decoded,
     ) -> Result<(), CaptureError> {
-        let Self { events, encoding, devices, others, names } = self;
-        let mut each = |at: u64, bytes: &[u8]| {
-            let Some(event) = events.of(bytes) else { return };
-            if event.kind == Tracepoint::Task {
-                decoded.births.extend(birth(event, at, bytes));
-                return;
-            }
-            if *others && let Some(dev) = event.slots.device.and_then(|field| field.number(bytes)) {
+        let Self { encoding, devices, others, names } = self;
+        let mut known = |dev, tables: &mut Tables| {
+            if *others {
                 meet(dev, devices, tables);
             }
-            let devices: &[u64] = devices;
-            match block(event, devices, names, tables, at, chunk.cpu, bytes) {
-                Read::Event(event) => out.extend([event]),
-                Read::Other => {}
-                Read::Unreadable => decoded.lost += 1,
-            }
+            devices.iter().position(|known| *known == dev).map(|device| device as u32)
         };
         match encoding {
-            Encoding::Pages(layout, size) => {
+            Encoding::Pages(events, layout, size) => {
+                let mut each = |at: u64, bytes: &[u8]| {
+                    let Some(event) = events.of(bytes) else { return };
+                    if event.kind == Tracepoint::Task {
+                        decoded.births.extend(birth(event, at, bytes));
+                        return;
+                    }
+                    let Some(dev) = event.slots.device.and_then(|field| field.number(bytes)) else {
+                        decoded.lost += 1;
+                        return;
+                    };
+                    // Of a disk that nobody asked for.
+                    let Some(device) = known(dev, tables) else { return };
+                    match block(event, names, tables, (Nanos(at), chunk.cpu, device), bytes) {
+                        Some(event) => out.extend([event]),
+                        None => decoded.lost += 1,
+                    }
+                };
                 for page in chunk.bytes.chunks_exact(*size) {
                     let missed = layout.walk(page, &mut each);
                     missed.map_err(|wrong| CaptureError::Buffer { cpu: chunk.cpu, wrong })?;
                 }
             }
-            Encoding::Samples => {
-                for (kind, body) in perf::records(&chunk.bytes) {
-                    if kind == PERF_RECORD_SAMPLE
-                        && let Some((at, bytes)) = perf::sample(body)
-                    {
-                        each(at, bytes);
+            Encoding::Moments => {
+                for moment in chunk.bytes.chunks_exact(SIZE).filter_map(Moment::of) {
+                    match moment.kind().and_then(Tracepoint::means) {
+                        None => decoded.births.push(moment.birth()),
+                        Some(kind) => {
+                            let dev = u64::from(moment.dev);
+                            let Some(device) = known(dev, tables) else { continue };
+                            let process = match kind {
+                                EventKind::Queue => names.number(moment.name(), tables),
+                                _ => 0,
+                            };
+                            out.extend([moment.event(kind, (chunk.cpu, device, process))]);
+                        }
                     }
                 }
             }
@@ -105,57 +117,34 @@ fn meet(dev: u64, devices: &mut Vec<u64>, tables: &mut Tables) {
     tables.devices.push(Device { name, ..Device::default() });
 }
 
-enum Read {
-    Event(Event),
-    /// Of a disk that nobody asked for.
-    Other,
-    Unreadable,
-}
-
+/// An event of a disk; `None` if it cannot be read.
 fn block(
     event: &Described,
-    devices: &[u64],
     names: &mut Names,
     tables: &mut Tables,
-    at: u64,
-    cpu: u16,
+    (at, cpu, device): (Nanos, u16, u32),
     bytes: &[u8],
-) -> Read {
+) -> Option<Event> {
     let slots = &event.slots;
     let number = |slot: Option<Field>| slot.and_then(|field| field.number(bytes));
-    let (Some(dev), Some(sector), Some(letters)) = (
-        number(slots.device),
-        number(slots.sector),
-        slots.letters.and_then(|field| field.text(bytes)),
-    ) else {
-        return Read::Unreadable;
-    };
-    let Some(device) = devices.iter().position(|known| *known == dev) else { return Read::Other };
+    let sector = number(slots.sector)?;
+    let letters = slots.letters.and_then(|field| field.text(bytes))?;
     let sectors = match event.kind {
-        Tracepoint::Split => number(slots.new_sector).map(|split| split.saturating_sub(sector)),
-        _ => number(slots.sectors),
+        Tracepoint::Split => number(slots.new_sector)?.saturating_sub(sector),
+        _ => number(slots.sectors)?,
     };
-    let Some(sectors) = sectors else { return Read::Unreadable };
-    let Some((op, flags)) = rwbs::parse(letters, sectors == 0) else { return Read::Unreadable };
-    let kind = match event.kind {
-        Tracepoint::Queue => EventKind::Queue,
-        Tracepoint::Issue => EventKind::Issue,
-        Tracepoint::Complete | Tracepoint::BioComplete => EventKind::Complete,
-        Tracepoint::Merge => EventKind::Merge,
-        Tracepoint::Requeue => EventKind::Requeue,
-        Tracepoint::Split => EventKind::Split,
-        Tracepoint::Task => return Read::Other,
-    };
+    let (op, flags) = rwbs::parse(letters, sectors == 0)?;
+    let kind = event.kind.means()?;
     let process = match slots.comm.and_then(|field| field.text(bytes)) {
         Some(name) if kind == EventKind::Queue => names.number(name, tables),
         _ => 0,
     };
     let error = number(slots.error).map_or(0, |n| (n as u32).cast_signed().unsigned_abs());
-    Read::Event(Event {
-        at: Nanos(at),
+    Some(Event {
+        at,
         offset: Event::offset_of(sector),
         len: u32::try_from(sectors.saturating_mul(512)).unwrap_or(u32::MAX),
-        device: device as u32,
+        device,
         pid: number(slots.task).unwrap_or(0) as u32,
         process,
         cpu,

@@ -1,5 +1,6 @@
 //! Why nothing can be recorded, with the command that changes it.
 
+use crate::bpf::BpfError;
 use seekwell_sys::{classify, sudo};
 use std::io;
 use std::path::PathBuf;
@@ -48,16 +49,8 @@ pub enum CaptureError {
          try a smaller --buffer"
     )]
     NoMemory { bytes_per_cpu: u64, source: io::Error },
-    #[error(
-        "perf_event_open refused {event} ({source}; kernel.perf_event_paranoid is {paranoid}); \
-         it needs root or CAP_PERFMON"
-    )]
-    Perf {
-        event: String,
-        source: io::Error,
-        /// How far the kernel trusts users without privileges.
-        paranoid: String,
-    },
+    #[error(transparent)]
+    Bpf(#[from] BpfError),
     /// The thread that reads the buffers could not be started, or ended by itself.
     #[error("the thread that reads the kernel's buffers failed: {0}")]
     Thread(io::Error),
@@ -66,7 +59,8 @@ pub enum CaptureError {
 }
 
 classify!(CaptureError {
-    Refused: Denied, LockedDown, NotMounted, NoEvent, Layout, Io, NoMemory, Perf, Thread, Buffer;
+    Refused: Denied, LockedDown, NotMounted, NoEvent, Layout, Io, NoMemory, Thread, Buffer;
+    | Self::Bpf(error) => error.class(),
 });
 
 /// A description or a buffer of the kernel that is not as it should be.

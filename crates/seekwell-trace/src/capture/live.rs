@@ -3,12 +3,11 @@
 
 use super::decode::{Birth, Decoded, Decoder};
 use super::error::CaptureError;
-use super::perf::Perf;
-use super::plan::{Events, Plan, Recorded, Via};
+use super::plan::{Plan, Recorded, Via};
 use super::process::Judge;
 use super::ring::Ring;
-use super::tracefs::Tracefs;
-use super::transport::{Message, Pump, Shared, Transport, monotonic};
+use super::shared::SharedRings;
+use super::transport::{Encoding, Message, Pump, Shared, Transport, monotonic};
 use crate::error::TraceError;
 use crate::pair::{Event, EventKind, Pair};
 use crate::record::{Record, Stamp};
@@ -96,11 +95,8 @@ impl Recording {
     /// [`CaptureError`] says what is missing and what would help.
     pub fn start(plan: Plan) -> Result<Self, CaptureError> {
         let cpu_ns_at_start = cpu_ns();
-        let tracefs = Tracefs::find()?;
-        tracefs.remove_leftovers();
-        let events = Events::load(&tracefs, &plan)?;
-        let (transport, via) = transport(tracefs, &events, &plan)?;
-        let decoder = Decoder::new(events, transport.encoding(), &plan);
+        let (transport, encoding, via) = transport(&plan)?;
+        let decoder = Decoder::new(encoding, &plan);
         let tables = Tables {
             devices: plan.disks.iter().map(|disk| disk.device.clone()).collect(),
             processes: vec![String::new()],
@@ -191,7 +187,9 @@ impl Recording {
                 }
                 let mut decoded = Decoded::default();
                 let queue = &mut self.cpus[cpu];
+                let known = queue.len();
                 self.decoder.decode(&chunk, &mut self.tables, queue, &mut decoded)?;
+                sort(queue, known);
                 self.births.append(&mut decoded.births);
                 self.unreadable += decoded.lost;
             }
@@ -303,6 +301,18 @@ impl TraceSource for Recording {
     }
 }
 
+/// Puts events after `known` in the order of time. One that interrupted another on its CPU may have
+/// been written before it.
+fn sort(events: &mut VecDeque<Event>, known: usize) {
+    for new in known.max(1)..events.len() {
+        let mut at = new;
+        while at > 0 && events[at - 1].at > events[at].at {
+            events.swap(at - 1, at);
+            at -= 1;
+        }
+    }
+}
+
 /// Whether a record belongs to the part of the disk that is recorded; counts its place from there.
 /// A flush is for the whole disk, whichever part it was asked for on.
 fn within(disk: Option<&Recorded>, record: &mut Record) -> bool {
@@ -316,24 +326,17 @@ fn within(disk: Option<&Recorded>, record: &mut Record) -> bool {
 }
 
 /// The way that was asked for, or the first that works.
-fn transport(
-    tracefs: Tracefs,
-    events: &Events,
-    plan: &Plan,
-) -> Result<(Box<dyn Transport>, Via), CaptureError> {
-    let perf = || Perf::open(events, plan).map(|perf| (Box::new(perf) as Box<_>, Via::Perf));
-    if plan.via == Via::Perf {
-        return perf();
-    }
-    match Ring::open(tracefs, events, plan) {
-        Ok(ring) => Ok((Box::new(ring), Via::Tracefs)),
-        Err(error @ (CaptureError::LockedDown { .. } | CaptureError::NoMemory { .. })) => {
-            Err(error)
+fn transport(plan: &Plan) -> Result<(Box<dyn Transport>, Encoding, Via), CaptureError> {
+    if plan.via != Via::Tracefs {
+        match SharedRings::open(plan) {
+            Ok(rings) => return Ok((Box::new(rings), Encoding::Moments, Via::Bpf)),
+            Err(error) if plan.via == Via::Bpf => return Err(error),
+            // What tracefs says is what a person can change.
+            Err(_) => {}
         }
-        Err(error) if plan.via == Via::Tracefs => Err(error),
-        // What tracefs said is what a person can change.
-        Err(error) => perf().map_err(|_| error),
     }
+    let (ring, encoding) = Ring::open(plan)?;
+    Ok((Box::new(ring), encoding, Via::Tracefs))
 }
 
 fn about() -> About {

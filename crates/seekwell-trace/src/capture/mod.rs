@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! kernel ─► one buffer a CPU ─► a thread that only empties them ─► channel ─┐
-//!            (tracefs, perf)                                                │
+//!            (tracefs, BPF)                                                │
 //!                                          records ◄─ kept? ◄─ paired ◄─ decoded, in order
 //! ```
 //!
@@ -15,11 +15,13 @@ mod decode;
 pub(crate) mod error;
 mod format;
 mod live;
+mod moment;
 mod page;
-mod perf;
 mod plan;
 mod process;
+mod program;
 mod ring;
+mod shared;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tracefs;

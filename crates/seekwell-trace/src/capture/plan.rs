@@ -4,19 +4,19 @@ use super::error::CaptureError;
 use super::format::{EventFormat, Field};
 use super::process::Processes;
 use super::tracefs::Tracefs;
-use crate::pair::Order;
+use crate::pair::{EventKind, Order};
 use crate::source::Device;
 
 /// How the events are to be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Via {
-    /// A tracefs instance, or else perf_event_open.
+    /// Programs in the kernel, or else a tracefs instance.
     #[default]
     Auto,
+    /// Programs in the kernel (BPF), or an error.
+    Bpf,
     /// A tracefs instance, or an error.
     Tracefs,
-    /// perf_event_open, or an error.
-    Perf,
 }
 
 /// A disk to be recorded, or a part of it.
@@ -68,6 +68,32 @@ pub(super) enum Tracepoint {
     Split,
     /// A task was made.
     Task,
+}
+
+impl Tracepoint {
+    pub const ALL: [Self; 8] = [
+        Self::Queue,
+        Self::Issue,
+        Self::Complete,
+        Self::BioComplete,
+        Self::Merge,
+        Self::Requeue,
+        Self::Split,
+        Self::Task,
+    ];
+
+    /// What an event of it means; `None` if it is not about a request.
+    pub const fn means(self) -> Option<EventKind> {
+        match self {
+            Self::Queue => Some(EventKind::Queue),
+            Self::Issue => Some(EventKind::Issue),
+            Self::Complete | Self::BioComplete => Some(EventKind::Complete),
+            Self::Merge => Some(EventKind::Merge),
+            Self::Requeue => Some(EventKind::Requeue),
+            Self::Split => Some(EventKind::Split),
+            Self::Task => None,
+        }
+    }
 }
 
 /// Names of the events, and whether nothing can be recorded without them.

@@ -24,7 +24,6 @@ pub(super) struct Ring {
     // Closed before the instance is removed: the kernel refuses to remove one that is read.
     cpus: Vec<Cpu>,
     instance: Instance,
-    layout: PageLayout,
     page_bytes: usize,
     capacity: usize,
     _tracefs: Tracefs,
@@ -32,7 +31,10 @@ pub(super) struct Ring {
 
 impl Ring {
     /// Makes an instance whose events are set up and not yet switched on.
-    pub fn open(tracefs: Tracefs, events: &Events, plan: &Plan) -> Result<Self, CaptureError> {
+    pub fn open(plan: &Plan) -> Result<(Self, Encoding), CaptureError> {
+        let tracefs = Tracefs::find()?;
+        tracefs.remove_leftovers();
+        let events = Events::load(&tracefs, plan)?;
         let layout = page_layout(&tracefs)?;
         let mut instance = tracefs.instance()?;
         instance.guard();
@@ -63,15 +65,12 @@ impl Ring {
         }
         let cpus = open_cpus(&instance)?;
         assert!(capacity >= 2 * page_bytes, "a buffer holds a page to write and one to read");
-        Ok(Self { cpus, instance, layout, page_bytes, capacity, _tracefs: tracefs })
+        let ring = Self { cpus, instance, page_bytes, capacity, _tracefs: tracefs };
+        Ok((ring, Encoding::Pages(events, layout, page_bytes)))
     }
 }
 
 impl Transport for Ring {
-    fn encoding(&self) -> Encoding {
-        Encoding::Pages(self.layout, self.page_bytes)
-    }
-
     fn capacity(&self) -> usize {
         self.capacity
     }

@@ -5,6 +5,7 @@ use super::page::PageLayout;
 use super::page::tests::{EVENT, PAGE};
 use super::plan::{Events, Plan, Recorded};
 use super::process::Processes;
+use super::shared::SharedRings;
 use super::transport::{Chunk, Encoding};
 use super::{CaptureError, EventFormat};
 use crate::pair::{Event, EventKind};
@@ -91,7 +92,7 @@ fn decode(kernel: &str, raw: &[Vec<u8>]) -> (Vec<Event>, Tables, u64) {
     let plan = plan();
     let events = events(kernel, &plan).unwrap();
     let layout = PageLayout::parse(PAGE, EVENT).unwrap();
-    let mut decoder = Decoder::new(events, Encoding::Pages(layout, 4096), &plan);
+    let mut decoder = Decoder::new(Encoding::Pages(events, layout, 4096), &plan);
     let mut tables = Tables { devices: Vec::new(), processes: vec![String::new()] };
     let (mut out, mut decoded) = (Vec::new(), Decoded::default());
     let chunk = Chunk { cpu: 3, bytes: page(raw) };
@@ -209,4 +210,16 @@ fn new_tasks_are_listened_for_only_when_a_process_is_named_by_number() {
     };
     assert!(task(vec![1]));
     assert!(!task(vec![]));
+}
+
+#[test]
+fn this_kernel_takes_every_program_and_tasks_are_only_followed_when_that_is_asked_for() {
+    let plan = Plan { buffer_bytes_per_cpu: 1 << 20, ..plan() };
+    let rings = match SharedRings::open(&plan) {
+        Ok(rings) => rings,
+        Err(why) => return skip(&why.to_string()),
+    };
+    let processes = Processes { pids: vec![1], names: Vec::new() };
+    let all = SharedRings::open(&Plan { processes, ..plan }).unwrap();
+    assert_eq!(all.programs(), rings.programs() + 1);
 }

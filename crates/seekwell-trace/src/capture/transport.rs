@@ -2,6 +2,7 @@
 
 use super::error::CaptureError;
 use super::page::PageLayout;
+use super::plan::Events;
 use rustix::time::{ClockId, clock_gettime};
 use seekwell_sys::thread::start;
 use std::sync::Arc;
@@ -42,17 +43,16 @@ pub(super) enum Message {
 }
 
 /// How the bytes of chunks are laid out.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) enum Encoding {
-    /// Pages of the ring buffer, all of one size.
-    Pages(PageLayout, usize),
-    /// Records of perf_event_open.
-    Samples,
+    /// Pages of the ring buffer, all of one size, with these events.
+    Pages(Events, PageLayout, usize),
+    /// [`super::moment::Moment`]s.
+    Moments,
 }
 
 /// A way of getting at the buffers.
 pub(super) trait Transport: Send {
-    fn encoding(&self) -> Encoding;
     /// Bytes that the buffer of one CPU holds.
     fn capacity(&self) -> usize;
     fn start(&mut self) -> Result<(), CaptureError>;

@@ -1,7 +1,7 @@
 //! What the programs and this process share: entries of maps, byte for byte, and where the kernel
 //! keeps the fields that the programs read.
 
-use super::btf::{Btf, BtfError};
+use crate::bpf::{Btf, BtfError, DiskPlaces, Point};
 use seekwell_io::histogram::BINS;
 use seekwell_io::request::Op;
 use std::mem::offset_of;
@@ -83,24 +83,9 @@ pub struct User {
     pub pid: u32,
 }
 
-/// The offset of a field, as instructions hold it.
-macro_rules! field {
-    ($of:ty, $($path:tt)+) => {
-        std::mem::offset_of!($of, $($path)+) as i16
-    };
-}
-pub(super) use field;
-
 /// The offset of a distribution in a [`Share`].
 pub const fn times(number: usize) -> i32 {
     (offset_of!(Share, times) + number * size_of::<Times>()) as i32
-}
-
-/// A tracepoint: the type that a program is attached by, and the argument that it is about.
-#[derive(Debug, Clone, Copy)]
-pub struct Point {
-    pub id: u32,
-    pub argument: i16,
 }
 
 /// Where the kernel keeps what is read.
@@ -108,17 +93,12 @@ pub struct Point {
 pub struct Places {
     pub rq_bio: i16,
     pub rq_flags: i16,
-    /// From a request to its disk, pointer by pointer.
-    pub rq_disk: Vec<i16>,
     pub bio_next: i16,
     pub bio_bytes: i16,
     pub bio_sector: i16,
     pub bio_flags: i16,
     pub bio_status: i16,
-    /// From a bio to its disk.
-    pub bio_disk: Vec<i16>,
-    pub major: i16,
-    pub minor: i16,
+    pub disks: DiskPlaces,
     pub queue: Point,
     pub issue: Point,
     pub complete: Point,
@@ -129,35 +109,19 @@ impl Places {
     pub fn of(btf: &Btf<'_>) -> Result<Self, BtfError> {
         let rq = |path| btf.offset("request", path);
         let bio = |path| btf.offset("bio", path);
-        let point = |name, argument| {
-            let (id, argument) = btf.tracepoint(name, argument)?;
-            Ok(Point { id, argument })
-        };
-        // `rq_disk` until 5.16, `bi_disk` until 5.11.
-        let rq_disk = rq("rq_disk").map(|disk| vec![disk]);
-        let bio_disk = bio("bi_disk").map(|disk| vec![disk]);
         Ok(Self {
             rq_bio: rq("bio")?,
             rq_flags: rq("cmd_flags")?,
-            rq_disk: match rq_disk {
-                Ok(disk) => disk,
-                Err(_) => vec![rq("q")?, btf.offset("request_queue", "disk")?],
-            },
             bio_next: bio("bi_next")?,
             bio_bytes: bio("bi_iter.bi_size")?,
             bio_sector: bio("bi_iter.bi_sector")?,
             bio_flags: bio("bi_opf")?,
             bio_status: bio("bi_status")?,
-            bio_disk: match bio_disk {
-                Ok(disk) => disk,
-                Err(_) => vec![bio("bi_bdev")?, btf.offset("block_device", "bd_disk")?],
-            },
-            major: btf.offset("gendisk", "major")?,
-            minor: btf.offset("gendisk", "first_minor")?,
-            queue: point("block_bio_queue", "bio")?,
-            issue: point("block_rq_issue", "request")?,
-            complete: point("block_rq_complete", "request")?,
-            bio_complete: point("block_bio_complete", "bio")?,
+            disks: DiskPlaces::of(btf)?,
+            queue: Point::of(btf, "block_bio_queue", "bio")?,
+            issue: Point::of(btf, "block_rq_issue", "request")?,
+            complete: Point::of(btf, "block_rq_complete", "request")?,
+            bio_complete: Point::of(btf, "block_bio_complete", "bio")?,
         })
     }
 }

@@ -6,61 +6,30 @@
 //! ```
 //!
 //! No data is passed to user space for each request, so it costs the load little and this process
-//! next to nothing. Whoever needs single requests needs a [`crate::capture::Recording`]. The
-//! programs are assembled (`program.rs`) for the running kernel, which describes its structures in
-//! `/sys/kernel/btf/vmlinux`. Nothing outlives the process.
+//! next to nothing. Whoever needs single requests needs a [`crate::capture::Recording`].
 
-mod asm;
-mod btf;
-mod kernel;
 mod layout;
 mod program;
 mod steps;
 #[cfg(test)]
 mod tests;
 
-pub use btf::BtfError;
-
+use crate::bpf::kernel::{Attached, Kind, Map, Mapped, Plain, attach};
+use crate::bpf::{BpfError, Btf, BtfError, cpus, refused, types};
 use crate::capture::monotonic;
-use btf::Btf;
-use kernel::{Attached, Kind, Map, Mapped, Plain, attach};
 use layout::{Entry, ISSUE_TO_COMPLETE, Places, QUEUE_TO_ISSUE, Share, TIMES, Table, Used, User};
 use program::{Maps, Programs};
 use seekwell_io::histogram::{BINS, Histogram};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-use seekwell_sys::{classify, cpu_list};
 use std::collections::HashMap;
-use std::io;
 
-/// Where the kernel describes its types.
-const TYPES: &str = "/sys/kernel/btf/vmlinux";
 /// Pairs of disk and process between two reads; beyond that, the least recent are dropped.
 const USERS: u32 = 1 << 10;
 /// The most shares of a disk, as a power of two; a share takes 45 kB.
 const SHARE_BITS: u32 = 3;
 /// Room for disks that are attached later.
 const SPARE: usize = 8;
-
-/// Why nothing can be counted in the kernel.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
-pub enum CountError {
-    #[error("the kernel does not describe its types ({TYPES}: {0})")]
-    NoTypes(io::Error),
-    #[error("the kernel's description of its types ({TYPES}) is not understood: {0}")]
-    Types(#[from] BtfError),
-    #[error("the kernel refused {what} (bpf: {source})")]
-    Refused { what: &'static str, source: io::Error },
-}
-
-classify!(CountError {
-    Refused: NoTypes, Types, Refused;
-});
-
-fn refused(what: &'static str) -> impl Fn(io::Error) -> CountError {
-    move |source| CountError::Refused { what, source }
-}
 
 /// Whether the programs can be assembled for a kernel with this description of its types (BTF).
 ///
@@ -239,11 +208,11 @@ impl Counting {
     /// Starts counting on these disks; [`Slot`]s follow their order.
     ///
     /// # Errors
-    /// [`CountError`] if this kernel cannot count or does not permit it.
-    pub fn start(disks: &[Place]) -> Result<Self, CountError> {
-        let types = std::fs::read(TYPES).map_err(CountError::NoTypes)?;
+    /// [`BpfError`] if this kernel cannot count or does not permit it.
+    pub fn start(disks: &[Place]) -> Result<Self, BpfError> {
+        let types = types()?;
         let places = Places::of(&Btf::read(&types)?)?;
-        let cpus = cpus();
+        let cpus = cpus("possible").len();
         let share_bits = cpus.next_power_of_two().ilog2().min(SHARE_BITS);
         let (width, room) = (1 << share_bits, disks.len() + SPARE);
         let map = refused("a map");
@@ -290,7 +259,7 @@ impl Counting {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn add(&mut self, disk: Place) -> Result<Option<Slot>, CountError> {
+    pub fn add(&mut self, disk: Place) -> Result<Option<Slot>, BpfError> {
         if self.places.len() >= self.room {
             return Ok(None);
         }
@@ -376,7 +345,7 @@ impl Counting {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn take_usage(&self) -> Result<Vec<Usage>, CountError> {
+    pub fn take_usage(&self) -> Result<Vec<Usage>, BpfError> {
         let all = self.users.take().map_err(refused("reading processes"))?;
         let one = |(user, shares): (User, Vec<Used>)| {
             let slot = *self.by_number.get(&user.dev)?;
@@ -399,10 +368,4 @@ impl Counting {
 /// Now, on the clock of [`Outstanding::since`].
 pub fn now() -> Nanos {
     Nanos(monotonic())
-}
-
-/// The number of possible processors.
-fn cpus() -> usize {
-    let possible = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
-    cpu_list(possible.trim()).map_or(1, |all| all.len().max(1))
 }

@@ -11,12 +11,15 @@
 //! their request, and of a split bio only the last part is the bio that was queued.
 //! Nothing branches on a latency: the verifier follows each branch, in each bio of a request.
 
-use super::asm::Width::{B, Dw, W};
-use super::asm::{Alu, Asm, FP, Helper, If, Label, R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, Reg};
 use super::layout::{
-    Entry, ISSUE_TO_COMPLETE, Places, QUEUE_TO_ISSUE, Share, TABLE_BITS, Times, Used, field, times,
+    Entry, ISSUE_TO_COMPLETE, Places, QUEUE_TO_ISSUE, Share, TABLE_BITS, Times, Used, times,
 };
-use super::steps::{address, forget, look_up, record, took};
+use super::steps::{forget, record, took};
+use crate::bpf::asm::Width::{B, Dw, W};
+use crate::bpf::asm::{
+    Alu, Asm, FP, Helper, If, Label, R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, Reg,
+};
+use crate::bpf::field;
 use seekwell_io::request::Op;
 use std::mem::offset_of;
 
@@ -80,7 +83,7 @@ impl Programs<'_> {
         let mut asm = Asm::default();
         let p = self.places;
         let out = asm.label();
-        asm.load(Dw, R6, R1, 8 * p.queue.argument);
+        asm.load(Dw, R6, R1, p.queue.place(0));
         asm.call(Helper::Time);
         asm.mov(R8, R0);
         self.key(&mut asm, R6);
@@ -91,7 +94,7 @@ impl Programs<'_> {
         asm.load(W, R9, R6, p.bio_bytes);
         asm.store(W, R7, field!(Entry, bytes), R9);
         asm.mov(R1, R6);
-        self.device(&mut asm, &p.bio_disk);
+        p.disks.number(&mut asm, &p.disks.bio);
         asm.store(W, R7, field!(Entry, dev), R1);
         self.operation(&mut asm);
         asm.store(W, R7, field!(Entry, op), R3);
@@ -134,11 +137,11 @@ impl Programs<'_> {
         let p = self.places;
         let (unknown, stamp, next) = (asm.label(), asm.label(), asm.label());
         let (walk, out) = (asm.label(), asm.label());
-        asm.load(Dw, R6, R1, 8 * p.issue.argument);
+        asm.load(Dw, R6, R1, p.issue.place(0));
         asm.call(Helper::Time);
         asm.mov(R7, R0);
         asm.mov(R1, R6);
-        self.device(&mut asm, &p.rq_disk);
+        p.disks.number(&mut asm, &p.disks.rq);
         asm.mov(R8, R1);
         self.first_key(&mut asm);
         asm.mov(R6, MOST_BIOS);
@@ -176,13 +179,12 @@ impl Programs<'_> {
     pub fn complete(&self) -> Vec<u8> {
         let mut asm = Asm::default();
         let p = self.places;
-        let argument = |number: i16| 8 * (p.complete.argument + number);
         let (out, bios, carries) = (asm.label(), asm.label(), asm.label());
-        asm.load(Dw, R6, R1, argument(0));
-        asm.load(Dw, R2, R1, argument(1));
+        asm.load(Dw, R6, R1, p.complete.place(0));
+        asm.load(Dw, R2, R1, p.complete.place(1));
         asm.alu(Alu::And, R2, 0xff);
         asm.store(Dw, FP, ERROR, R2);
-        asm.load(Dw, R2, R1, argument(2));
+        asm.load(Dw, R2, R1, p.complete.place(2));
         asm.alu(Alu::Lsh, R2, 32);
         asm.alu(Alu::Rsh, R2, 32);
         asm.store(Dw, FP, LEFT, R2);
@@ -269,7 +271,7 @@ impl Programs<'_> {
         let mut asm = Asm::default();
         let p = self.places;
         let (out, ended) = (asm.label(), asm.label());
-        asm.load(Dw, R9, R1, 8 * p.bio_complete.argument);
+        asm.load(Dw, R9, R1, p.bio_complete.place(0));
         asm.call(Helper::Time);
         asm.mov(R8, R0);
         self.key(&mut asm, R9);
@@ -286,15 +288,6 @@ impl Programs<'_> {
         asm.here(out);
         asm.exit();
         asm.finish()
-    }
-
-    /// `R1`: the number of the disk that `R1` leads to.
-    fn device(&self, asm: &mut Asm, way: &[i16]) {
-        way.iter().for_each(|offset| asm.load(Dw, R1, R1, *offset));
-        asm.load(W, R2, R1, self.places.minor);
-        asm.load(W, R1, R1, self.places.major);
-        asm.alu(Alu::Lsh, R1, 20);
-        asm.alu(Alu::Or, R1, R2);
     }
 
     /// `R9`: the first bio of the request in `R6`; `R3`: its key, or that of a request without any.
@@ -369,7 +362,7 @@ impl Programs<'_> {
         asm.load(W, R1, R0, field!(Entry, dev));
         asm.store(W, FP, USER, R1);
         asm.store(W, FP, USER + 4, 0);
-        look_up(asm, self.maps.slots, USER);
+        asm.look_up(self.maps.slots, USER);
         asm.mov(R7, 0);
         asm.jump_if(R0, If::Eq, 0, unwanted);
         asm.load(W, R7, R0, 0);
@@ -379,7 +372,7 @@ impl Programs<'_> {
         asm.alu(Alu::And, R0, (1 << self.share_bits) - 1);
         asm.alu(Alu::Or, R7, R0);
         asm.store(W, FP, INDEX, R7);
-        look_up(asm, self.maps.shares, INDEX);
+        asm.look_up(self.maps.shares, INDEX);
         asm.jump_if(R0, If::Eq, 0, none);
         asm.mov(R7, R0);
     }
@@ -429,7 +422,7 @@ impl Programs<'_> {
         asm.load(Dw, R0, FP, ENTRY);
         asm.load(W, R1, R0, field!(Entry, pid));
         asm.store(W, FP, USER + 4, R1);
-        look_up(asm, self.maps.users, USER);
+        asm.look_up(self.maps.users, USER);
         asm.jump_if(R0, If::Ne, 0, known);
         asm.load(Dw, R0, FP, ENTRY);
         asm.store(Dw, FP, VALUE + field!(Used, requests), 1);
@@ -468,8 +461,8 @@ fn failed(asm: &mut Asm) {
 /// Puts the value on the stack into a map.
 fn put(asm: &mut Asm, map: i32, key: i16) {
     asm.map(R1, map);
-    address(asm, R2, key);
-    address(asm, R3, VALUE);
+    asm.address(R2, key);
+    asm.address(R3, VALUE);
     asm.mov(R4, 0);
     asm.call(Helper::MapUpdate);
 }

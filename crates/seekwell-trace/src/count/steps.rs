@@ -1,22 +1,10 @@
 //! Steps that the programs have in common.
 
-use super::asm::Width::{Dw, W};
-use super::asm::{Alu, Asm, FP, Helper, If, R0, R1, R2, R3, R4, R5, Reg};
-use super::layout::{Entry, Times, field};
+use super::layout::{Entry, Times};
+use crate::bpf::asm::Width::{Dw, W};
+use crate::bpf::asm::{Alu, Asm, If, R0, R1, R2, R3, R4, R5, Reg};
+use crate::bpf::field;
 use seekwell_io::histogram::BINS;
-
-/// The address of a place on the stack.
-pub fn address(asm: &mut Asm, reg: Reg, place: i16) {
-    asm.mov(reg, FP);
-    asm.alu(Alu::Add, reg, i32::from(place));
-}
-
-/// `R0`: what a map holds under the key at a place, or 0.
-pub fn look_up(asm: &mut Asm, map: i32, key: i16) {
-    asm.map(R1, map);
-    address(asm, R2, key);
-    asm.call(Helper::MapLookup);
-}
 
 /// Frees the entry in `R0`.
 pub fn forget(asm: &mut Asm) {

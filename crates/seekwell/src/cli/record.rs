@@ -86,10 +86,10 @@ impl Traced {
 /// How events are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Via {
-    /// A tracefs instance where one can be made, perf_event_open elsewhere
+    /// Programs in the kernel where it takes them, a tracefs instance elsewhere
     Auto,
+    /// Programs in the kernel (BPF), or an error
+    Bpf,
     /// A tracefs instance, or an error
     Tracefs,
-    /// perf_event_open, or an error
-    Perf,
 }

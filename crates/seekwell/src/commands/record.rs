@@ -64,8 +64,8 @@ pub fn plan(disks: Vec<capture::Recorded>, traced: &Traced) -> Plan {
         buffer_bytes_per_cpu: traced.buffer.unwrap_or_else(record::default_buffer),
         via: match traced.via {
             Via::Auto => capture::Via::Auto,
+            Via::Bpf => capture::Via::Bpf,
             Via::Tracefs => capture::Via::Tracefs,
-            Via::Perf => capture::Via::Perf,
         },
         ..Plan::default()
     }

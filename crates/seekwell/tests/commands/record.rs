@@ -127,7 +127,7 @@ fn load(device: &str) -> String {
 #[test]
 fn what_was_issued_is_in_the_trace_request_by_request() {
     let Some(scene) = Scene::new() else { return };
-    for via in ["tracefs", "perf"] {
+    for via in ["tracefs", "bpf"] {
         let before = counted(&scene.disk.device);
         let ran = scene.record(&["--via", via], &["sh", "-c", &load(&scene.disk.device)]);
         assert_eq!(ran.status, 0, "{via}: {}", ran.err);

@@ -128,7 +128,7 @@ fn a_partitions_trace_holds_its_own_requests_counted_from_its_start() {
         write(&disk.device, "512", start - 1, 1),
         write(&disk.device, "512", start + sectors, 1),
     ];
-    for via in ["tracefs", "perf"] {
+    for via in ["tracefs", "bpf"] {
         let command = ["sh", "-c", &load.join(" && ")];
         let ran = record(home.path(), &disk.part(2), &["--via", via], &command);
         let Some(ran) = ran else { return };
@@ -223,7 +223,7 @@ fn threads_that_come_and_go_belong_to_the_process_that_was_named() {
         return;
     }
     fs::remove_file(trace(home.path())).unwrap();
-    for via in ["tracefs", "perf"] {
+    for via in ["tracefs", "bpf"] {
         let mut program = seekwell(home.path());
         program.args(["record", &disk.device, "--json", "--via", via, "-o"]);
         program.arg(trace(home.path())).args(["--pid", &std::process::id().to_string()]);
@@ -264,10 +264,10 @@ fn read_block(device: &str, block: u64) {
 }
 
 #[test]
-fn where_tracefs_cannot_be_written_perf_records_the_same() {
+fn where_tracefs_cannot_be_written_programs_record_the_same() {
     let Some(disk) = Loop::new(64 << 20) else { return };
     let home = tempfile::tempdir().unwrap();
-    if record(home.path(), &disk.device, &["--via", "perf"], &["true"]).is_none() {
+    if record(home.path(), &disk.device, &["--via", "bpf"], &["true"]).is_none() {
         return;
     }
     fs::remove_file(trace(home.path())).unwrap();
@@ -291,7 +291,7 @@ fn where_tracefs_cannot_be_written_perf_records_the_same() {
         return skip(&format!("no mounts of one's own here: {}", ran.err));
     }
     assert_eq!(ran.status, 0, "{}", ran.err);
-    assert_eq!(ran.json()["via"], "perf");
+    assert_eq!(ran.json()["via"], "bpf");
     let (records, tables) = read(&trace(home.path()));
     let expected: Vec<_> = (7..32).map(|i| (Op::Write, i * 4096, 4096)).collect();
     assert_eq!(by("dd", &records, &tables), expected);

@@ -210,6 +210,11 @@ impl<V> Mapped<V> {
         Ok(Self { base, most })
     }
 
+    /// How many values it has.
+    pub const fn len(&self) -> usize {
+        self.most
+    }
+
     /// Where a value is. Programs change it at any time: it is read and written as volatile.
     pub fn at(&self, index: usize) -> *mut V {
         assert!(index < self.most, "it is in the array");
@@ -253,7 +258,7 @@ pub fn attach(code: &[u8], tracepoint: u32) -> io::Result<Attached> {
         instructions: (code.len() / 8) as u32,
         code: at(code),
         license: LICENSE.as_ptr() as u64,
-        name: *b"seekwell_top\0\0\0\0",
+        name: *b"seekwell\0\0\0\0\0\0\0\0",
         attached_as: TRACE_RAW_TP,
         attached_to: tracepoint,
         ..Load::default()

@@ -1,4 +1,4 @@
-//! The BPF instructions that counting needs (RFC 9669).
+//! The BPF instructions that our programs need (RFC 9669).
 
 /// A register. `R0` holds results, a call clobbers the arguments `R1` to `R5` and preserves `R6` to
 /// `R9`, and `FP` is the end of 512 bytes of stack.
@@ -77,6 +77,8 @@ pub enum Helper {
     Cpu = 8,
     Task = 14,
     TaskName = 16,
+    /// Its structure, from Linux 5.11 on.
+    TaskStruct = 158,
 }
 
 /// The target of jumps.
@@ -164,6 +166,29 @@ impl Asm {
     pub fn map(&mut self, dst: Reg, fd: i32) {
         self.code.push(insn(0x18, dst, Reg(1), 0, fd));
         self.code.push(insn(0, R0, R0, 0, 0));
+    }
+
+    /// `src = *(dst + off); *(dst + off) += src`, atomically.
+    pub fn fetch_add(&mut self, dst: Reg, off: i16, src: Reg) {
+        self.code.push(insn(0xdb, dst, src, off, 0x01));
+    }
+
+    /// `src` and `*(dst + off)` change places, atomically and in order with all other accesses.
+    pub fn swap(&mut self, dst: Reg, off: i16, src: Reg) {
+        self.code.push(insn(0xdb, dst, src, off, 0xe1));
+    }
+
+    /// The address of a place on the stack.
+    pub fn address(&mut self, reg: Reg, place: i16) {
+        self.mov(reg, FP);
+        self.alu(Alu::Add, reg, i32::from(place));
+    }
+
+    /// `R0`: what a map holds under the key at a place on the stack, or 0.
+    pub fn look_up(&mut self, map: i32, key: i16) {
+        self.map(R1, map);
+        self.address(R2, key);
+        self.call(Helper::MapLookup);
     }
 
     pub fn call(&mut self, helper: Helper) {
