@@ -51,7 +51,7 @@ pub use markdown::markdown;
 pub use page::Kept;
 pub use plan::{Curve, PlanPage, PlanPlot};
 pub use rows::{Row, rows};
-pub use study::{StudyText, bounded, preconditioning, study};
+pub use study::{StudyText, of_job, preconditioning, study};
 pub use suite::{StepRow, steps};
 pub use terminal::{Style, facts, findings, inspect, prose, table, terminal};
 pub use text::{clean, columns, wrap};

@@ -3,6 +3,7 @@
 
 use seekwell_inspect::facts::{AtaFacts, Detail, IdentifyData, PciFunction, PcieLink, ScsiFacts};
 use seekwell_inspect::{Channel, Device, DeviceKind, Fact};
+use seekwell_io::units::Nanos;
 use seekwell_machine::Model;
 use seekwell_machine::bus::PciKind;
 use std::str::FromStr;
@@ -32,6 +33,21 @@ pub fn device(model: &Model) -> Option<Device> {
         None => of_drive(&keys, &mut device),
     }
     Some(device)
+}
+
+/// How long the burst credits of a modelled volume last at its peak rate, without what is saved
+/// meanwhile; `None` if it has none.
+pub fn credits_last(model: &Model) -> Option<Nanos> {
+    let keys = Keys(model);
+    let seconds = |of: &str| {
+        let number = |key: &str| keys.number::<f64>(&format!("throttle.{of}.{key}"));
+        let spent_per_s = number("most_per_s")?.value - number("per_s")?.value;
+        Some(number("credits")?.value / spent_per_s)
+    };
+    let all = ["requests", "bytes"].into_iter().filter_map(seconds);
+    let longest =
+        all.filter(|seconds| seconds.is_finite() && *seconds > 0.0).max_by(f64::total_cmp);
+    longest.map(Nanos::from_secs_f64)
 }
 
 fn of_array(keys: &Keys<'_>, level: Fact<String>, device: &mut Device) {
@@ -157,6 +173,13 @@ mod tests {
     use super::*;
     use crate::model;
     use std::path::Path;
+
+    #[test]
+    fn burst_credits_of_a_modelled_volume_last_as_long_as_they_are_spent_faster_than_earned() {
+        let last = |name: &str| credits_last(&model(Path::new(name), &[]).expect("ships"));
+        assert_eq!(last("volume-gp2"), Some(Nanos::from_millis(2_000_000)));
+        assert_eq!((last("volume-gp3"), last("nvme-ssd")), (None, None));
+    }
 
     #[test]
     fn a_pci_express_link_of_a_model_is_told_as_that_of_a_disk() {

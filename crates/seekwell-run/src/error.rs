@@ -1,11 +1,13 @@
 //! Why something cannot be measured.
 
 use crate::bench::LimitError;
+use crate::calibration::CalibrationError;
 use crate::checkup::SeveralError;
 use crate::demand::DemandError;
 use crate::jobs::JobRunError;
 use crate::ledger::LedgerRunError;
 use crate::replay::ReplayError;
+use crate::shipped::FileError;
 use seekwell_access::{AccessError, Refusal};
 use seekwell_checkup::ExecuteError;
 use seekwell_experiment::{ArmError, ExperimentError, SweepError};
@@ -106,9 +108,13 @@ pub enum RunError {
     #[error(transparent)]
     Jobs(Box<JobRunError>),
     #[error(transparent)]
+    File(#[from] FileError),
+    #[error(transparent)]
     Demand(#[from] DemandError),
     #[error(transparent)]
     Ledger(#[from] LedgerRunError),
+    #[error(transparent)]
+    Calibration(#[from] CalibrationError),
     /// A drive that does not count what it writes to its medium, or may not be asked.
     #[error(
         "the drive under {} does not tell what it writes to its flash: needed is a modelled SSD, \
@@ -124,7 +130,8 @@ pub enum RunError {
 
 classify!(RunError {
     Usage: Describe, NoMachine, NoParameters, LargerThanMachine, PartOfSector, NothingToRead,
-        NothingToDestroy, NotBeside, Arm, Sweep, Demand;
+        NothingToDestroy, NotBeside, Arm, Sweep, File, Demand,
+        Calibration;
     Refused: Refusal, RingRefused, WouldWrite, WearNotTold, OnlyInOrder;
     Invalid: NotMeasured;
     | Self::Inspect(error) => error.class(),

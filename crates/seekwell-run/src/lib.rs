@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 pub mod bench;
+pub mod calibration;
 pub mod checkup;
 pub mod demand;
 mod described;
@@ -24,6 +25,7 @@ mod ratio;
 pub mod record;
 pub mod replay;
 mod session;
+mod shipped;
 pub mod suite;
 mod target;
 pub mod top;
@@ -39,5 +41,6 @@ pub use limiting::{AskedLoad, LimitedPhase, limited};
 pub use medium::{Ready, SMALLEST, Wanted, machine, prepare, sweep};
 pub use planning::{Asked, Burden, PlanRow, arrivals, plan_rows};
 pub use session::{Ending, Finished, Purpose, Session};
+pub use shipped::FileError;
 pub use target::{is_modelled, look, model};
 pub use watcher::{ANSWER, Host, Watcher};

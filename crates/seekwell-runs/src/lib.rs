@@ -7,6 +7,7 @@
 //! the bundles.
 
 mod bundle;
+mod calibration;
 mod demand;
 mod document;
 mod entry;
@@ -27,6 +28,7 @@ pub mod together;
 mod work;
 
 pub use bundle::{Writer, is_being_written};
+pub use calibration::{Beginning, Calibration, Fall, Quantity, QuantityState, SteadyValue};
 pub use demand::{Bound, Demand, DemandVerdict, Side};
 pub use document::{
     Detail, DeviceCount, Engine, OpSummary, Phase, Repeat, RepeatDetail, RunDocument, RunKind,

@@ -1,5 +1,6 @@
 //! What a bench asked beyond the numbers of its workloads, and what it found.
 
+use crate::calibration::Calibration;
 use crate::demand::Demand;
 use crate::together::{Ratio, Together};
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,8 @@ pub enum Study {
     Amplification(Amplification),
     /// Whether the target does what a program demands of it.
     Demand(Box<Demand>),
+    /// The numbers that a program asks for.
+    Calibration(Box<Calibration>),
 }
 
 /// One workload alone and beside others.

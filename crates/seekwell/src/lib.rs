@@ -55,6 +55,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Bench(args) => commands::bench::run(args, &context),
         Command::FitFor(args) => commands::fit_for::run(args, &context),
         Command::FlushLedger(args) => commands::ledger::run(&args.command, &context),
+        Command::Calibrate(args) => commands::calibrate::run(args, &context),
         Command::Compare(args) => commands::compare::run(args, &context),
         Command::Experiment(args) => commands::experiment::run(args, &context),
         Command::Tune(args) => commands::tune::run(&args.command, &context),
@@ -88,11 +89,13 @@ pub fn run(cli: Cli) -> Exit {
 /// Whether a command does or may do requests to a disk, or records them.
 const fn measures(command: &Command) -> bool {
     use Command::{
-        Bench, Checkup, Experiment, FitFor, FlushLedger, Record, Replay, Top, Trace, Tune,
+        Bench, Calibrate, Checkup, Experiment, FitFor, FlushLedger, Record, Replay, Top, Trace,
+        Tune,
     };
     matches!(
         command,
         Bench(_)
+            | Calibrate(_)
             | Checkup(_)
             | Experiment(_)
             | FitFor(_)
@@ -111,6 +114,7 @@ const fn pushed(command: &Command) -> Option<(&PushTo, bool)> {
         Command::Checkup(args) => &args.keep,
         Command::Bench(args) => &args.keep,
         Command::FitFor(args) => &args.keep,
+        Command::Calibrate(args) => &args.keep,
         Command::Replay(args) => &args.keep,
         Command::Fleet(fleet) => match &fleet.command {
             FleetCommand::Run(args) => return Some((&args.push, true)),

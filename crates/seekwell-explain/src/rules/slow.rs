@@ -27,8 +27,8 @@ const SLOWS: &str = "SW-SLOW-001";
 const HALF: f64 = 0.5;
 
 fn slows_down(input: &Observed<'_>) -> Option<Found> {
-    // That the rate falls is what was to be found.
-    if let Some(Study::Sustained(_)) = input.study {
+    // Where the rate falls is what was to be found, and the study tells it.
+    if let Some(Study::Sustained(_) | Study::Calibration(_)) = input.study {
         return None;
     }
     let rotates = input.disk().and_then(|d| input.rotates(d)) == Some(true);

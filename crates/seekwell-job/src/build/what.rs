@@ -11,7 +11,7 @@ use crate::value::{self, Bare};
 use seekwell_io::request::Flags;
 
 /// The largest request, in bytes. Every clone holds a buffer of it for each request outstanding.
-const MOST_BLOCK: u64 = 64 << 20;
+const MOST_BLOCK: u64 = 128 << 20;
 
 /// `rw` and what goes with it.
 pub(super) fn access(asked: &Asked<'_>) -> Result<Access, JobError> {
@@ -81,14 +81,14 @@ pub(super) fn blocks(asked: &Asked<'_>) -> Result<By<Blocks>, JobError> {
         value::triple(&text, |one| {
             let range = value::range(one, |bytes| value::number(bytes, how))?;
             let fits = range.min > 0 && range.max <= MOST_BLOCK && one.contains(['-', ':']);
-            if fits { Ok(range) } else { Err("ranges such as 1k-4k, from 1 byte to 64 MiB") }
+            if fits { Ok(range) } else { Err("ranges such as 1k-4k, from 1 byte to 128 MiB") }
         })
     };
     let range: By<Option<FixedRange<u64>>> = asked.parse("bsrange", range)?.unwrap_or_default();
     let split = asked.parse("bssplit", value::bssplit)?.unwrap_or_default();
     let largest = split.iter().flatten().map(|share: &BlockShare| share.bytes).max();
     if largest.is_some_and(|bytes| u64::from(bytes) > MOST_BLOCK) {
-        return Err(asked.bad_option("bssplit", "sizes of at most 64 MiB"));
+        return Err(asked.bad_option("bssplit", "sizes of at most 128 MiB"));
     }
     let one = |fixed: Option<u64>, range: Option<FixedRange<u64>>, split: &Vec<BlockShare>| match (
         split.as_slice(),

@@ -48,7 +48,7 @@ fn block_sizes_are_split_or_a_range_or_fixed_for_each_kind() {
     let blocks = job("bssplit=4k/10:8k/90,16k bs=1k").blocks;
     assert_eq!((blocks.read.min(), blocks.read.max()), (4096, 8192));
     assert_eq!(blocks.write, Blocks::Fixed(16384));
-    assert!(error("[a]\nbs=65m\n").contains("1 to 67108864"));
+    assert!(error("[a]\nbs=129m\n").contains("1 to 134217728"));
     let partly = jobs("[global]\nbs=4k\n[a]\nbs=,8k,\n");
     assert_eq!(partly[0].blocks.map(Blocks::max), By { read: 4096, write: 8192, trim: 4096 });
 }

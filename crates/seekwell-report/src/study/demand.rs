@@ -36,18 +36,22 @@ pub(super) fn text(document: &RunDocument, demand: &Demand) -> StudyText {
     }
 }
 
-/// What a bound is on: `wal: flush latency p99`.
-pub fn bounded(bound: &Bound) -> String {
-    let metric = match bound.metric.split_once('.') {
+/// What a metric of a job is: `wal: flush latency p99`.
+pub fn of_job(job: &str, metric: &str) -> String {
+    let words = match metric.split_once('.') {
         Some((op, "requests_per_s")) => format!("{op} rate"),
         Some((op, "rate_bytes_per_s")) => format!("{op} throughput"),
         Some((op, rest)) => match rest.split_once("_ns_") {
             Some((kind, of)) => format!("{op} {kind} {}", of.replace('_', ".")),
-            None => bound.metric.clone(),
+            None => metric.to_owned(),
         },
-        None => bound.metric.clone(),
+        None => metric.to_owned(),
     };
-    format!("{}: {metric}", bound.job)
+    format!("{job}: {words}")
+}
+
+fn bounded(bound: &Bound) -> String {
+    of_job(&bound.job, &bound.metric)
 }
 
 fn wanted(bound: &Bound) -> String {

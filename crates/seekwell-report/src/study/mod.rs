@@ -3,6 +3,7 @@
 //! handed the same words and cells.
 
 mod beside;
+mod calibration;
 mod demand;
 mod limit;
 pub(crate) mod plot;
@@ -15,7 +16,7 @@ mod text;
 mod together;
 mod wa;
 
-pub use demand::bounded;
+pub use demand::of_job;
 pub use text::StudyText;
 
 use crate::units::{capacity, time};
@@ -32,6 +33,7 @@ pub fn study(document: &RunDocument) -> Option<StudyText> {
         Study::Sustained(sustained) => sustained::text(sustained),
         Study::Amplification(amplification) => wa::text(amplification),
         Study::Demand(demand) => demand::text(document, demand),
+        Study::Calibration(calibration) => calibration::text(calibration),
     })
 }
 

@@ -1,23 +1,16 @@
 //! The file format of demands: TOML with jobs in fio's language and bounds on their metrics.
 
+use super::library::DEMANDS;
 use crate::RunError;
 use seekwell_io::value;
-use seekwell_job::job::JobFile;
 use seekwell_runs::{Bound, Demand, DemandVerdict, Side};
-use seekwell_sys::{classify, nearest};
+use seekwell_sys::classify;
 use serde::Deserialize;
 
 /// Why a demand makes no sense.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum DemandError {
-    #[error(
-        "there is no file {name}, and no built-in demand has this name{}; see: seekwell fit-for",
-        near.first().map_or_else(String::new, |n| format!(" (did you mean {n}?)"))
-    )]
-    Unknown { name: String, near: Vec<String> },
-    #[error("{name} is not a demand: {why}")]
-    Written { name: String, why: String },
     #[error("{name}: a demand needs at least one [[bound]]")]
     NoBound { name: String },
     #[error("{name}: {metric} of {job} needs either at_most or at_least")]
@@ -29,12 +22,10 @@ pub enum DemandError {
     Value { name: String, job: String, metric: String, asked: String },
     #[error("{name}: {metric} of {job} cannot be at least {least} and at most {most} at once")]
     Impossible { name: String, job: String, metric: String, least: f64, most: f64 },
-    #[error("{name}: a bound is on {job}, and the jobs are: {}", jobs.join(", "))]
-    Job { name: String, job: String, jobs: Vec<String> },
 }
 
 classify!(DemandError {
-    Usage: Unknown, Written, NoBound, Side, Value, Impossible, Job;
+    Usage: NoBound, Side, Value, Impossible;
 });
 
 #[derive(Deserialize)]
@@ -66,15 +57,12 @@ enum Value {
 }
 
 /// The demand, and the text of its jobs.
-pub(super) fn parse(name: &str, text: &str) -> Result<(Demand, String), DemandError> {
-    let written: Written = toml::from_str(text).map_err(|e| DemandError::Written {
-        name: name.to_owned(),
-        why: e.to_string().trim_end().to_owned(),
-    })?;
+pub(super) fn parse(name: &str, text: &str) -> Result<(Demand, String), RunError> {
+    let written: Written = DEMANDS.written(name, text)?;
     let bounds: Vec<Bound> =
         written.bound.into_iter().map(|bound| bounded(name, bound)).collect::<Result<_, _>>()?;
     if bounds.is_empty() {
-        return Err(DemandError::NoBound { name: name.to_owned() });
+        return Err(DemandError::NoBound { name: name.to_owned() }.into());
     }
     check_pairs(name, &bounds)?;
     let demand = Demand {
@@ -123,21 +111,4 @@ fn check_pairs(name: &str, bounds: &[Bound]) -> Result<(), DemandError> {
         }
     }
     Ok(())
-}
-
-/// Refuses bounds on jobs that do not exist.
-pub(super) fn check_jobs(demand: &Demand, jobs: &JobFile) -> Result<(), DemandError> {
-    let names: Vec<String> = jobs.jobs.iter().map(|job| job.name.clone()).collect();
-    match demand.bounds.iter().find(|bound| !names.contains(&bound.job)) {
-        None => Ok(()),
-        Some(bound) => {
-            Err(DemandError::Job { name: demand.name.clone(), job: bound.job.clone(), jobs: names })
-        }
-    }
-}
-
-/// The error for a name that no demand has.
-pub(super) fn unknown(name: &str, known: &[&str]) -> RunError {
-    let near = nearest(name, known.iter().copied()).into_iter().map(str::to_owned).collect();
-    DemandError::Unknown { name: name.to_owned(), near }.into()
 }

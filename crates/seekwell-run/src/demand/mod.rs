@@ -7,12 +7,12 @@ mod library;
 mod tests;
 
 pub use file::DemandError;
-pub use library::{DEMANDS, named};
+pub use library::names;
 
-use crate::jobs::{JobRunError, Jobs, Request};
+use crate::jobs::{Jobs, Request};
+use crate::shipped;
 use crate::{Finished, Host, Purpose, RunError, Watcher};
 use seekwell_checkup::numbers;
-use seekwell_job::Surroundings;
 use seekwell_job::job::JobFile;
 use seekwell_runs::{Bound, Demand, DemandVerdict, Phase, RunDocument, Study, Work};
 use seekwell_stats::majority;
@@ -34,9 +34,9 @@ impl DemandFile {
     /// Reads a demand: a file, or the built-in one of this name.
     ///
     /// # Errors
-    /// [`DemandError`] for what is wrong with it; [`RunError`] if it cannot be read.
+    /// [`RunError`] for what is wrong with it, or if it cannot be read.
     pub fn read(name: &Path) -> Result<Self, RunError> {
-        let (name, text) = library::text(name)?;
+        let (name, text) = library::DEMANDS.text(name)?;
         Self::of(&name, &text)
     }
 
@@ -46,10 +46,8 @@ impl DemandFile {
     /// As for [`DemandFile::read`].
     pub fn of(name: &str, text: &str) -> Result<Self, RunError> {
         let (demand, job) = file::parse(name, text)?;
-        let file = Path::new(name).with_extension("fio");
-        let jobs = seekwell_job::parse_text(&job, &file, &Surroundings::here());
-        let jobs = jobs.map_err(|e| JobRunError::from(Box::new(e)))?;
-        file::check_jobs(&demand, &jobs)?;
+        let bounds = demand.bounds.iter().map(|bound| ("a bound", &*bound.job));
+        let jobs = shipped::jobs(name, &job, bounds)?;
         Ok(Self { demand, jobs })
     }
 
@@ -79,7 +77,7 @@ impl DemandFile {
         purpose: Purpose,
     ) -> Result<(Finished, Result<(), RunError>), RunError> {
         let plan = jobs.plan(|text| watcher.note(text))?;
-        plan.run_until(host, watcher, purpose, |document| {
+        plan.run_until(host, watcher, purpose, |document, _| {
             let demand = judged(&self.demand, document);
             let runs = document.phases.iter().map(|phase| phase.repeats.len()).max().unwrap_or(0);
             // A percentile of too few requests, or a metric that the jobs do not have.

@@ -1,6 +1,7 @@
 //! Built-in demands, refused files, and decisions.
 
-use super::{DEMANDS, DemandFile, FEWEST, decided};
+use super::library::DEMANDS;
+use super::{DemandFile, FEWEST, decided};
 use crate::RunError;
 use seekwell_runs::{Bound, DemandVerdict, Side};
 
@@ -23,16 +24,18 @@ why = "it is slow"
 fn refused(text: &str) -> String {
     match DemandFile::of("test", text) {
         Ok(asked) => panic!("{:?}", asked.demand()),
-        Err(error @ (RunError::Demand(_) | RunError::Jobs(_))) => error.to_string(),
+        Err(error @ (RunError::Demand(_) | RunError::File(_) | RunError::Jobs(_))) => {
+            error.to_string()
+        }
         Err(other) => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn built_in_demands_have_sources_and_are_in_order() {
-    let names: Vec<_> = DEMANDS.iter().map(|(name, _)| *name).collect();
+    let names: Vec<_> = super::names().collect();
     assert!(names.is_sorted() && names.len() >= 15);
-    for (name, text) in DEMANDS {
+    for (name, text) in DEMANDS.files {
         let asked = DemandFile::of(name, text).unwrap();
         assert!(!asked.demand().sources.is_empty(), "{name}");
         assert_eq!(asked.demand().verdict, DemandVerdict::Undecided);
@@ -56,7 +59,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         ("at_most = \"10ms\"", "at_most = \"soon\"", "cannot be \"soon\""),
         ("at_most = \"10ms\"", "at_most = nan", "cannot be NaN"),
         ("at_least = 100", "at_least = \"10ms\"", "cannot be \"10ms\": needed is a number above 0"),
-        ("job = \"wal\"", "job = \"log\"", "a bound is on log, and the jobs are: wal"),
+        ("job = \"wal\"", "job = \"log\"", "a bound is of job log, and the jobs are: wal"),
         ("title = \"a log\"", "", "test is not a demand: "),
         ("title = \"a log\"", "titel = \"a log\"", "unknown field"),
         ("rw=write", "rw=sideways", "test.fio:2"),

@@ -19,7 +19,7 @@ mod zones;
 
 pub use error::JobRunError;
 
-use crate::described;
+use crate::described::{self, credits_last};
 use crate::executor::device_count;
 use crate::{
     Finished, Host, Purpose, RunError, Session, Watcher, is_modelled, look, machine, model,
@@ -31,11 +31,12 @@ use record::{Given, Naming, Phases};
 use seekwell_access::Consent;
 use seekwell_inspect::Inspection;
 use seekwell_io::clock::Clock;
+use seekwell_io::units::Nanos;
 use seekwell_job::job::{EngineKind, Job, JobFile};
 use seekwell_job::layout::{Layout, There, look as look_at};
 use seekwell_job::{Surroundings, parse_files};
 use seekwell_machine::Model;
-use seekwell_runs::{Medium, RunDocument, Skipped};
+use seekwell_runs::{Detail, Medium, RunDocument, Skipped};
 use seekwell_sys::{View, path_text};
 use stage::{Run, stages};
 use std::collections::BTreeSet;
@@ -61,6 +62,9 @@ pub struct Request<'a> {
     pub destroy: Option<Consent<'a>>,
     /// Log files that exist are replaced.
     pub replace: bool,
+    /// A modelled target is the same one in all repeats, as a real one is; otherwise each has a new
+    /// one.
+    pub ages: bool,
 }
 
 /// Job files that were read.
@@ -145,6 +149,11 @@ impl<'a> Jobs<'a> {
         text
     }
 
+    /// How long the burst credits of a modelled target last; `None` if it has none.
+    pub fn credits_last(&self) -> Option<Nanos> {
+        credits_last(self.model.as_ref()?)
+    }
+
     fn lay_out(&self) -> Result<Plan<'a, '_>, RunError> {
         let mut parsed = self.parsed.clone();
         check::jobs(&parsed.jobs)?;
@@ -214,10 +223,10 @@ impl Plan<'_, '_> {
         watcher: W,
         purpose: Purpose,
     ) -> Result<(Finished, Result<(), RunError>), RunError> {
-        self.run_until(host, watcher, purpose, |_| false)
+        self.run_until(host, watcher, purpose, |_, _| false)
     }
 
-    /// The same, but stops after a repeat as soon as `enough` accepts the document.
+    /// The same, but stops after a repeat as soon as `enough` accepts the document and its detail.
     ///
     /// # Errors
     /// As for [`Plan::run`].
@@ -226,7 +235,7 @@ impl Plan<'_, '_> {
         host: Host<'_>,
         watcher: W,
         purpose: Purpose,
-        enough: impl FnMut(&mut RunDocument) -> bool,
+        enough: impl FnMut(&mut RunDocument, &Detail) -> bool,
     ) -> Result<(Finished, Result<(), RunError>), RunError> {
         let mut session = Session::begin(host, watcher, purpose, self.inspection(host.view)?)?;
         let mut media = self.open(&mut session)?;
@@ -312,7 +321,7 @@ impl Plan<'_, '_> {
         &self,
         session: &mut Session<'_, W>,
         media: &mut Media,
-        mut enough: impl FnMut(&mut RunDocument) -> bool,
+        mut enough: impl FnMut(&mut RunDocument, &Detail) -> bool,
     ) -> Result<(), RunError> {
         let (jobs, host) = (&self.parsed.jobs, session.host());
         let stop = &host.control.stop;
@@ -326,6 +335,7 @@ impl Plan<'_, '_> {
             }
         }
         session.save();
+        let mut machine: Option<Modelled<'_>> = None;
         for round in 0..self.request.repeats {
             let run = Run {
                 jobs,
@@ -337,8 +347,10 @@ impl Plan<'_, '_> {
                 all_end: AtomicBool::new(false),
                 seed: self.seed(round),
             };
-            let mut machine =
-                self.model.map(|model| Modelled::new(model, jobs, &self.layout, run.seed));
+            if machine.is_none() || !self.request.ages {
+                let new = |model| Modelled::new(model, jobs, &self.layout, run.seed);
+                machine = self.model.map(new);
+            }
             for stage in stages(jobs) {
                 if stop.load(Relaxed) || run.all_end.load(Relaxed) {
                     break;
@@ -349,7 +361,7 @@ impl Plan<'_, '_> {
                 logged = logged.and(done);
                 session.save();
             }
-            if enough(&mut session.document) {
+            if enough(&mut session.document, &session.detail) {
                 break;
             }
         }

@@ -25,7 +25,7 @@ const SERIES_STEP: Nanos = Nanos::from_millis(50);
 /// What requests of a trace are whole multiples of.
 const SECTOR: u32 = 512;
 
-/// The machine of one round; stages find it as those before them left it.
+/// A machine; stages find it as those before them left it.
 pub struct Modelled<'m> {
     model: &'m Model,
     machine: Machine<AnyPart>,

@@ -1,6 +1,7 @@
 //! The command line: what can be typed. Help, man pages and completions are made from this alone.
 
 pub mod beyond;
+pub mod calibrate;
 mod compare;
 pub mod experiment;
 pub mod fit_for;
@@ -132,6 +133,13 @@ pub enum Command {
     /// torn, damaged or out of order.
     #[command(after_help = ledger::EXAMPLES)]
     FlushLedger(ledger::FlushLedger),
+    /// Measure the numbers that other programs ask for: ScyllaDB, Ceph, systemd, io.cost …
+    ///
+    /// Runs the program's load in turn until each number is known to ±2.5 % (95 %) on a device that
+    /// has settled, and writes what the program reads. Beside it stands what the program's own
+    /// method gives, and where they differ, where the rate fell.
+    #[command(after_help = calibrate::EXAMPLES)]
+    Calibrate(calibrate::Calibrate),
     /// Compare two configurations, with a statistical verdict
     ///
     /// Prints what else differed in the setup, both sets of numbers, the ratio with its confidence

@@ -1,6 +1,6 @@
 //! `seekwell fit-for`: whether a target does what a program demands of its disk.
 
-use super::show;
+use super::{list, show};
 use crate::Ended;
 use crate::cli::fit_for::FitFor;
 use crate::context::Context;
@@ -8,11 +8,10 @@ use crate::exit::Exit;
 use crate::session::{RunOptions, begin_command};
 use seekwell_io::target::Engine;
 use seekwell_io::units::amount;
-use seekwell_report::{bounded, wrap};
-use seekwell_run::demand::{DEMANDS, DemandFile};
+use seekwell_report::{of_job, wrap};
+use seekwell_run::demand::{DemandFile, names};
 use seekwell_run::jobs::Request;
 use seekwell_runs::{Demand, DemandVerdict, RunDocument, RunKind, Side, Study};
-use serde_json::json;
 use std::path::Path;
 
 /// Lists demands, shows one, or puts one to a target.
@@ -20,7 +19,7 @@ use std::path::Path;
 /// # Errors
 /// Whatever is wrong with the demand or refused, before anything is written.
 pub fn run(args: &FitFor, context: &Context) -> Ended {
-    let Some(name) = &args.demand else { return list(context) };
+    let Some(name) = &args.demand else { return list_all(context) };
     let file = DemandFile::read(name)?;
     let files = [name.clone()];
     let request = Request {
@@ -31,6 +30,7 @@ pub fn run(args: &FitFor, context: &Context) -> Ended {
         seed: args.seed,
         destroy: args.destroy.consent(),
         replace: false,
+        ages: false,
     };
     let jobs = file.jobs(request)?;
     if args.show {
@@ -54,22 +54,12 @@ fn fits(document: &RunDocument) -> bool {
     matches!(&document.study, Some(Study::Demand(d)) if d.verdict == DemandVerdict::Fits)
 }
 
-fn list(context: &Context) -> Ended {
-    let mut demands = Vec::new();
-    for (name, _) in DEMANDS {
-        demands.push(DemandFile::read(Path::new(name))?);
+fn list_all(context: &Context) -> Ended {
+    let mut rows = Vec::new();
+    for name in names() {
+        rows.push((name, DemandFile::read(Path::new(name))?.demand().title.clone()));
     }
-    let demands = demands.iter().map(DemandFile::demand);
-    if context.json {
-        let of = |demand: &Demand| json!({ "name": demand.name, "title": demand.title });
-        let demands: Vec<_> = demands.map(of).collect();
-        context.print_json(&json!({ "schema": "seekwell/demands/1", "demands": demands }))?;
-        return Ok(Exit::Done);
-    }
-    let rows = demands.map(|demand| vec![demand.name.clone(), demand.title.clone()]);
-    let table = seekwell_report::table(&["demand", "what it is"], rows, context.width);
-    context.print(&table)?;
-    Ok(Exit::Done)
+    list(context, "demands", "demand", &rows)
 }
 
 /// A demand before it is put to a target.
@@ -82,7 +72,7 @@ fn described(demand: &Demand, width: usize) -> String {
         };
         let wanted = format!(
             "{}: {side} {}; otherwise {}",
-            bounded(bound),
+            of_job(&bound.job, &bound.metric),
             amount(&bound.metric, bound.bound),
             bound.why
         );

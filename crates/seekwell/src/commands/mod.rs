@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod bench;
+pub mod calibrate;
 pub mod checkup;
 pub mod compare;
 pub mod diff;
@@ -27,11 +28,13 @@ mod trend;
 pub mod tune;
 mod watch;
 
+use crate::Ended;
 use crate::cli::Force;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use seekwell_access::{OutputFile, folder_of};
 use seekwell_runs::{Detail, RunDocument};
+use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 
@@ -52,6 +55,19 @@ fn show(
         context.print(&seekwell_report::terminal(document, context.width, context.style))?;
     }
     Ok(*exit)
+}
+
+/// Lists what is built in, by name and title: the document `seekwell/NAME/1`.
+fn list(context: &Context, of: &str, column: &str, rows: &[(&str, String)]) -> Ended {
+    if context.json {
+        let entry = |(name, title): &(&str, String)| json!({ "name": name, "title": title });
+        let entries: Vec<_> = rows.iter().map(entry).collect();
+        context.print_json(&json!({ "schema": format!("seekwell/{of}/1"), of: entries }))?;
+        return Ok(Exit::Done);
+    }
+    let rows = rows.iter().map(|(name, title)| vec![(*name).to_owned(), title.clone()]);
+    context.print(&seekwell_report::table(&[column, "what it is"], rows, context.width))?;
+    Ok(Exit::Done)
 }
 
 /// Begins an output, before anything is measured that would be lost if it could not be written.

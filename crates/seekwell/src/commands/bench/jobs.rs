@@ -28,6 +28,7 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
         seed: args.seed,
         destroy: args.destroy.consent(),
         replace: args.results.replace.force,
+        ages: false,
     };
     let jobs = match args.zones.zonemode {
         None => Jobs::read(request)?,

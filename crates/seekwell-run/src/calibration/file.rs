@@ -1,0 +1,122 @@
+//! The file format of calibrations: TOML with jobs in fio's language, the numbers that are taken of
+//! them, and the text that is made of the numbers.
+
+use super::library::CALIBRATIONS;
+use super::text::{FACTS, Template};
+use crate::RunError;
+use seekwell_io::value;
+use seekwell_runs::{Beginning, Calibration, Quantity, QuantityState};
+use seekwell_sys::classify;
+use serde::Deserialize;
+
+/// Why a calibration makes no sense.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum CalibrationError {
+    #[error("{name}: a calibration needs at least one [[quantity]]")]
+    NoQuantity { name: String },
+    #[error(
+        "{name}: a quantity cannot be called {quantity:?}: needed is a name of its own, of a-z, \
+         0-9 and _, that is none of {}", FACTS.join(", ")
+    )]
+    Name { name: String, quantity: String },
+    #[error("{name}: first of {quantity} cannot be {asked:?}: {why}")]
+    First { name: String, quantity: String, asked: String, why: &'static str },
+    #[error("{name}: the text has {{{placeholder}}}, and known are: {}", known.join(", "))]
+    Placeholder { name: String, placeholder: String, known: Vec<String> },
+    #[error("{name}: {quantity} is measured and not in the text")]
+    Unused { name: String, quantity: String },
+}
+
+classify!(CalibrationError {
+    Usage: NoQuantity, Name, First, Placeholder, Unused;
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    title: String,
+    sources: Vec<String>,
+    job: String,
+    text: String,
+    #[serde(default)]
+    quantity: Vec<WrittenQuantity>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenQuantity {
+    name: String,
+    job: String,
+    metric: String,
+    first: Option<String>,
+}
+
+/// The calibration, its template, and the text of its jobs.
+pub(super) fn parse(name: &str, text: &str) -> Result<(Calibration, Template, String), RunError> {
+    let written: Written = CALIBRATIONS.written(name, text)?;
+    let mut quantities: Vec<Quantity> = Vec::new();
+    for one in written.quantity {
+        let is_taken = quantities.iter().any(|other| other.name == one.name);
+        if is_taken || !is_name(&one.name) || FACTS.contains(&&*one.name) {
+            let (name, quantity) = (name.to_owned(), one.name);
+            return Err(CalibrationError::Name { name, quantity }.into());
+        }
+        quantities.push(quantity(name, one)?);
+    }
+    if quantities.is_empty() {
+        return Err(CalibrationError::NoQuantity { name: name.to_owned() }.into());
+    }
+    let template = Template::of(name, &written.text, &quantities)?;
+    let calibration = Calibration {
+        name: name.to_owned(),
+        title: written.title,
+        sources: written.sources,
+        quantities,
+        text: None,
+    };
+    Ok((calibration, template, written.job))
+}
+
+fn is_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    !name.is_empty() && name.chars().all(fits)
+}
+
+fn quantity(name: &str, written: WrittenQuantity) -> Result<Quantity, CalibrationError> {
+    let own_part = written.first.as_deref().map(|text| match beginning(text) {
+        _ if super::rate(&written.metric).is_none() => Err((text, "only a rate has a beginning")),
+        None => Err((text, "needed is a time such as \"12s\" or \"3000 requests\"")),
+        Some(part) => Ok(part),
+    });
+    let own_part = own_part.transpose().map_err(|(asked, why)| CalibrationError::First {
+        name: name.to_owned(),
+        quantity: written.name.clone(),
+        asked: asked.to_owned(),
+        why,
+    })?;
+    Ok(Quantity {
+        name: written.name,
+        job: written.job,
+        metric: written.metric,
+        own_part,
+        own: Vec::new(),
+        settled: Vec::new(),
+        skipped_runs: 0,
+        state: QuantityState::Missing,
+        steady: None,
+        fall: None,
+    })
+}
+
+fn beginning(text: &str) -> Option<Beginning> {
+    let part = match text.strip_suffix(" requests") {
+        Some(count) => Beginning::Requests(count.parse().ok()?),
+        None => Beginning::Ns(value::duration(text).ok()?),
+    };
+    let is_some = match part {
+        Beginning::Requests(count) => count > 0,
+        Beginning::Ns(time) => time.0 > 0,
+    };
+    is_some.then_some(part)
+}

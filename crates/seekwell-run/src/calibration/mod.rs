@@ -1,0 +1,248 @@
+//! The numbers that other programs ask for: by the program's own method, and by ours.
+//!
+//! One measurement gives both. The jobs are run in turn, again and again. Of each run the program's
+//! own number is the mean over the part that the program measures, from the beginning; ours is the
+//! mean over the second half, by when the device should have settled. Runs count from the first of
+//! five in a row that agree, by the rule of the SNIA test specification
+//! ([`rounds`](seekwell_stats::rounds)), and go on until the 95 % interval of their mean is within
+//! 2.5 % of it. So two calibrations of the same device agree within 5 %.
+
+mod course;
+mod file;
+mod library;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use file::CalibrationError;
+pub use library::names;
+
+use crate::jobs::{Jobs, Request};
+use crate::shipped;
+use crate::{Finished, Host, Purpose, RunError, Watcher};
+use course::Course;
+use seekwell_checkup::numbers;
+use seekwell_checkup::steady::LEAST_ROUNDS;
+use seekwell_explain::{Observed, fast_cause};
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+use seekwell_job::job::{Amount, JobFile};
+use seekwell_runs::{
+    Calibration, Detail, Fall, FastCause, FastRegion, Phase, Quantity, QuantityState, Repeat,
+    RunDocument, SteadyValue, Study, Work,
+};
+use seekwell_stats::{Rounds, Traffic, over_runs, rounds, t_interval};
+use std::path::Path;
+use text::Template;
+
+/// Half of the interval over the mean from which on a number is known.
+const REACH: f64 = 0.025;
+const CONFIDENCE: f64 = 0.95;
+/// A modelled target runs this many times as long as its burst credits last, so that the second
+/// half of a run is without them.
+const CREDITS: u64 = 3;
+
+/// A calibration as it was read: its jobs, and its numbers, none of them measured.
+#[derive(Debug, Clone)]
+pub struct CalibrationFile {
+    calibration: Calibration,
+    template: Template,
+    jobs: JobFile,
+}
+
+/// What differs from the jobs as they are written.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Changes {
+    /// How long each runs.
+    pub runtime: Option<Nanos>,
+    /// The size of each one's file, or the part of a device that is used.
+    pub size_bytes: Option<u64>,
+}
+
+impl CalibrationFile {
+    /// Reads a calibration: a file, or the built-in one of this name.
+    ///
+    /// # Errors
+    /// [`RunError`] for what is wrong with it, or if it cannot be read.
+    pub fn read(name: &Path) -> Result<Self, RunError> {
+        let (name, text) = library::CALIBRATIONS.text(name)?;
+        Self::of(&name, &text)
+    }
+
+    /// The calibration that a text describes.
+    ///
+    /// # Errors
+    /// As for [`CalibrationFile::read`].
+    pub fn of(name: &str, text: &str) -> Result<Self, RunError> {
+        let (calibration, template, job) = file::parse(name, text)?;
+        let used = calibration.quantities.iter().map(|quantity| (&*quantity.name, &*quantity.job));
+        let jobs = shipped::jobs(name, &job, used)?;
+        Ok(Self { calibration, template, jobs })
+    }
+
+    /// What is asked for.
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    /// The jobs on a target. On a modelled one with burst credits they run until these are spent.
+    ///
+    /// # Errors
+    /// As for [`Jobs::of`].
+    pub fn jobs<'a>(&self, request: Request<'a>, changes: Changes) -> Result<Jobs<'a>, RunError> {
+        let mut parsed = self.jobs.clone();
+        for job in &mut parsed.jobs {
+            job.timing.runtime = changes.runtime.unwrap_or(job.timing.runtime);
+            job.extent.size = changes.size_bytes.map(Amount::Bytes).or(job.extent.size);
+        }
+        let jobs = Jobs::of(request, parsed.clone())?;
+        match jobs.credits_last() {
+            Some(last) if changes.runtime.is_none() => {
+                let least = Nanos(last.0.saturating_mul(CREDITS));
+                for job in &mut parsed.jobs {
+                    job.timing.runtime = job.timing.runtime.max(least);
+                }
+                Jobs::of(request, parsed)
+            }
+            _ => Ok(jobs),
+        }
+    }
+
+    /// Repeats the jobs until each number is known, at most as often as the request says. The
+    /// result is the document's study.
+    ///
+    /// # Errors
+    /// As for [`Plan::run`](crate::jobs::Plan::run).
+    pub fn run<W: Watcher>(
+        &self,
+        jobs: &Jobs<'_>,
+        host: Host<'_>,
+        watcher: W,
+        purpose: Purpose,
+    ) -> Result<(Finished, Result<(), RunError>), RunError> {
+        let plan = jobs.plan(|text| watcher.note(text))?;
+        let has_credits = jobs.credits_last().is_some();
+        plan.run_until(host, watcher, purpose, |document, detail| {
+            let measured = |quantity: &Quantity| {
+                let mut measured = measured(quantity, document, detail);
+                if let Some(fall) = measured.fall.as_mut().filter(|_| has_credits) {
+                    fall.cause = FastCause::BurstCredits;
+                }
+                measured
+            };
+            let quantities: Vec<_> = self.calibration.quantities.iter().map(measured).collect();
+            let text = self.template.filled(&quantities, &document.inspection);
+            let is_over = text.is_some();
+            let calibration = Calibration { quantities, text, ..self.calibration.clone() };
+            document.study = Some(Study::Calibration(Box::new(calibration)));
+            is_over
+        })
+    }
+}
+
+/// What of an operation a metric is the rate of; `None` for other metrics.
+fn rate(metric: &str) -> Option<Rate> {
+    let (op, of) = metric.split_once('.')?;
+    let op = [Op::Read, Op::Write].into_iter().find(|known| known.name() == op)?;
+    match of {
+        "requests_per_s" => Some(Rate { op, is_bytes: false }),
+        "rate_bytes_per_s" => Some(Rate { op, is_bytes: true }),
+        _ => None,
+    }
+}
+
+/// The rate of an operation, in requests or bytes.
+#[derive(Debug, Clone, Copy)]
+struct Rate {
+    op: Op,
+    is_bytes: bool,
+}
+
+/// A quantity with what the runs so far say about it.
+fn measured(quantity: &Quantity, document: &RunDocument, detail: &Detail) -> Quantity {
+    let is_its = |phase: &&Phase| match &phase.workload {
+        Work::Job(work) => !work.reads_back && work.jobs.contains(&quantity.job),
+        _ => false,
+    };
+    let mut found = quantity.clone();
+    let Some(phase) = document.phases.iter().find(is_its) else { return found };
+    let runs = phase.repeats.iter().enumerate().filter(|(_, repeat)| repeat.invalid.is_none());
+    let Some(rate) = rate(&quantity.metric) else {
+        let value = |repeat| numbers(repeat).into_iter().find(|(name, _)| *name == quantity.metric);
+        let values = runs.map(|(_, repeat)| Some(value(repeat)?.1)).collect::<Option<Vec<_>>>();
+        decide(&mut found, values.unwrap_or_default(), |_| true);
+        return found;
+    };
+    let mut courses = Vec::new();
+    for (number, repeat) in runs {
+        let is_its = |d: &&_| is_of(d, phase, number);
+        let series = detail.repeats.iter().find(is_its).map(|d| &d.series);
+        let course = series.map(|series| Course { series, elapsed: repeat.elapsed_ns, rate });
+        let Some(course) = course.filter(Course::is_there) else { continue };
+        found.own.extend(quantity.own_part.map(|part| course.beginning(part)));
+        found.fall = found.fall.or_else(|| fall(number, repeat, &course, document));
+        courses.push(course);
+    }
+    let values = courses.iter().map(Course::settled).collect();
+    let parts: Vec<Vec<f64>> = courses.iter().map(Course::parts).collect();
+    decide(&mut found, values, |skipped| are_level(&parts[skipped..], rate.op));
+    found
+}
+
+fn is_of(detail: &seekwell_runs::RepeatDetail, phase: &Phase, number: usize) -> bool {
+    detail.phase == phase.name && detail.repeat as usize == number
+}
+
+/// Whether the second halves of runs are level; those of too few requests show nothing else.
+fn are_level(parts: &[Vec<f64>], op: Op) -> bool {
+    let traffic = if op == Op::Read { Traffic::Reads } else { Traffic::Writes };
+    let parts: Vec<&[f64]> = parts.iter().map(Vec::as_slice).collect();
+    over_runs(&parts, traffic).is_none_or(|found| found.settled)
+}
+
+/// Judges the value of each run; `is_level` tells whether the rate had settled within the runs from
+/// that one on.
+fn decide(quantity: &mut Quantity, values: Vec<f64>, is_level: impl Fn(usize) -> bool) {
+    let skipped = match rounds(&values) {
+        Rounds::Steady { window, .. } => Some(window.start),
+        Rounds::More { .. } | Rounds::NotReached => None,
+    };
+    let counted = &values[skipped.unwrap_or(0)..];
+    let interval = t_interval(counted, CONFIDENCE);
+    quantity.steady = interval.map(|interval| SteadyValue {
+        mean: (interval.low + interval.high) / 2.0,
+        low: interval.low,
+        high: interval.high,
+    });
+    quantity.state = match (skipped, quantity.steady) {
+        _ if values.len() < LEAST_ROUNDS as usize => QuantityState::Missing,
+        (Some(skipped), Some(steady)) if is_level(skipped) => match steady.reach() <= REACH {
+            true => QuantityState::Known,
+            false => QuantityState::Vague,
+        },
+        _ => QuantityState::Unsettled,
+    };
+    quantity.skipped_runs = skipped.unwrap_or(0) as u32;
+    quantity.settled = values;
+}
+
+/// Where the rate of a run fell, and why as far as the facts tell.
+fn fall(
+    number: usize,
+    repeat: &Repeat,
+    course: &Course<'_>,
+    document: &RunDocument,
+) -> Option<Fall> {
+    let slowdown = repeat.slowdown?;
+    let moved_bytes = course.bytes_until(Nanos(slowdown.at_ns));
+    let each = course.bytes_per_request();
+    let region = FastRegion {
+        bytes: moved_bytes,
+        low_bytes: moved_bytes,
+        high_bytes: moved_bytes,
+        before_bytes_per_s: slowdown.before_per_s * each,
+        after_bytes_per_s: slowdown.after_per_s * each,
+    };
+    let cause = fast_cause(&Observed::new(&document.inspection), Some(region));
+    Some(Fall { run: number as u32, slowdown, moved_bytes, cause })
+}
