@@ -30,9 +30,15 @@ pub fn is_over(phase: &Phase) -> bool {
 
 /// Leaves rounds before the steady ones out of the phase's numbers, and says so in each.
 pub(crate) fn keep_window(phase: &mut Phase) {
-    let Rounds::Steady { window, .. } = rounds(&rates(phase)) else { return };
+    if let Rounds::Steady { window, .. } = rounds(&rates(phase)) {
+        before_steady(phase, window.start);
+    }
+}
+
+/// Leaves the first `count` valid rounds out of the phase's numbers, and says so in each.
+pub fn before_steady(phase: &mut Phase, count: usize) {
     let valid = phase.repeats.iter_mut().filter(|round| round.invalid.is_none());
-    valid.take(window.start).for_each(|round| round.invalid = Some(Invalid::BeforeSteady));
+    valid.take(count).for_each(|round| round.invalid = Some(Invalid::BeforeSteady));
     phase.metrics = metrics(&phase.repeats);
 }
 

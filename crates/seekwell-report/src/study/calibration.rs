@@ -5,14 +5,18 @@ use super::text::StudyText;
 use crate::rows::NONE;
 use crate::units::{amount, binary, percent, requests_per_s, three_digits, time};
 use seekwell_runs::{
-    Beginning, Calibration, Fall, FastCause, Quantity, QuantityState, SteadyValue,
+    Beginning, Calibration, Fall, FastCause, Quantity, QuantityState, RunDocument, SteadyValue,
+    Work,
 };
 
 /// From this difference on it is told in a sentence that a program's own method gives another
 /// number: two calibrations may differ by as much.
 const DIFFERENCE: f64 = 0.05;
 
-pub(super) fn text(calibration: &Calibration) -> StudyText {
+/// A run of this share of its time was not cut short.
+const NEARLY: f64 = 0.99;
+
+pub(super) fn text(document: &RunDocument, calibration: &Calibration) -> StudyText {
     let columns = ["number", "state", "steady", "±", "own method", "in all runs", "runs"];
     let quantities = &calibration.quantities;
     let missing = quantities.iter().filter_map(missing);
@@ -21,9 +25,14 @@ pub(super) fn text(calibration: &Calibration) -> StudyText {
         None => format!("NOT CALIBRATED for {}: nothing is handed on.", calibration.name),
     };
     let beside = quantities.iter().flat_map(|quantity| [differs(quantity), fell(quantity)]);
+    let short = quantities.iter().find_map(|quantity| is_short(document, quantity));
     StudyText {
         title: calibration.title.clone(),
-        sentences: std::iter::once(verdict).chain(missing).chain(beside.flatten()).collect(),
+        sentences: std::iter::once(verdict)
+            .chain(missing)
+            .chain(beside.flatten())
+            .chain(short)
+            .collect(),
         columns: columns.map(String::from).into(),
         words: 2,
         spare: 2,
@@ -75,6 +84,22 @@ fn missing(quantity: &Quantity) -> Option<String> {
     }
 }
 
+/// That runs are shorter than what the program measures.
+fn is_short(document: &RunDocument, quantity: &Quantity) -> Option<String> {
+    let Some(Beginning::Ns(part)) = quantity.own_part else { return None };
+    let is_its = |work: &Work| matches!(work, Work::Job(job) if job.jobs.contains(&quantity.job));
+    let phase = document.phases.iter().find(|phase| is_its(&phase.workload))?;
+    let took = phase.repeats.first()?.elapsed_ns;
+    ((took.0 as f64) < part.0 as f64 * NEARLY).then(|| {
+        let (took, part) = (time(took.0 as f64), time(part.0 as f64));
+        format!(
+            "The program's own method takes {part} for {} and was given runs of {took}, of which \
+             it has all.",
+            quantity.name
+        )
+    })
+}
+
 fn differs(quantity: &Quantity) -> Option<String> {
     let ratio = quantity.own_differs().filter(|ratio| (ratio - 1.0).abs() > DIFFERENCE)?;
     let (own, SteadyValue { mean, .. }) = (*quantity.own.first()?, quantity.steady?);
@@ -83,8 +108,8 @@ fn differs(quantity: &Quantity) -> Option<String> {
         Beginning::Requests(count) => format!("{count} requests"),
     };
     Some(format!(
-        "{}: the program's own method, the first {part} of the first run, gives {}, which is ×{} \
-         of the steady {}.",
+        "{}: the program's own method, the mean of the first {part}, gives {} in the first run: \
+         ×{} of the steady {}.",
         quantity.name,
         amount(&quantity.metric, own),
         three_digits(ratio),

@@ -33,7 +33,7 @@ pub fn study(document: &RunDocument) -> Option<StudyText> {
         Study::Sustained(sustained) => sustained::text(sustained),
         Study::Amplification(amplification) => wa::text(amplification),
         Study::Demand(demand) => demand::text(document, demand),
-        Study::Calibration(calibration) => calibration::text(calibration),
+        Study::Calibration(calibration) => calibration::text(document, calibration),
     })
 }
 

@@ -22,14 +22,14 @@ use crate::shipped;
 use crate::{Finished, Host, Purpose, RunError, Watcher};
 use course::Course;
 use seekwell_checkup::numbers;
-use seekwell_checkup::steady::LEAST_ROUNDS;
+use seekwell_checkup::steady::{LEAST_ROUNDS, before_steady};
 use seekwell_explain::{Observed, fast_cause};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_job::job::{Amount, JobFile};
 use seekwell_runs::{
     Calibration, Detail, Fall, FastCause, FastRegion, Phase, Quantity, QuantityState, Repeat,
-    RunDocument, SteadyValue, Study, Work,
+    RepeatDetail, RunDocument, SteadyValue, Study, Work,
 };
 use seekwell_stats::{Rounds, Traffic, over_runs, rounds, t_interval};
 use std::path::Path;
@@ -133,6 +133,9 @@ impl CalibrationFile {
             let quantities: Vec<_> = self.calibration.quantities.iter().map(measured).collect();
             let text = self.template.filled(&quantities, &document.inspection);
             let is_over = text.is_some();
+            if is_over {
+                quantities.iter().for_each(|quantity| leave_out(quantity, document));
+            }
             let calibration = Calibration { quantities, text, ..self.calibration.clone() };
             document.study = Some(Study::Calibration(Box::new(calibration)));
             is_over
@@ -158,14 +161,26 @@ struct Rate {
     is_bytes: bool,
 }
 
-/// A quantity with what the runs so far say about it.
-fn measured(quantity: &Quantity, document: &RunDocument, detail: &Detail) -> Quantity {
-    let is_its = |phase: &&Phase| match &phase.workload {
+/// Whether a phase is that of a quantity's job.
+fn is_of(phase: &Phase, quantity: &Quantity) -> bool {
+    match &phase.workload {
         Work::Job(work) => !work.reads_back && work.jobs.contains(&quantity.job),
         _ => false,
-    };
+    }
+}
+
+/// Runs before a number had settled are none of its phase's figures.
+fn leave_out(quantity: &Quantity, document: &mut RunDocument) {
+    for phase in document.phases.iter_mut().filter(|phase| is_of(phase, quantity)) {
+        before_steady(phase, quantity.skipped_runs as usize);
+    }
+}
+
+/// A quantity with what the runs so far say about it.
+fn measured(quantity: &Quantity, document: &RunDocument, detail: &Detail) -> Quantity {
     let mut found = quantity.clone();
-    let Some(phase) = document.phases.iter().find(is_its) else { return found };
+    let its = document.phases.iter().find(|phase| is_of(phase, quantity));
+    let Some(phase) = its else { return found };
     let runs = phase.repeats.iter().enumerate().filter(|(_, repeat)| repeat.invalid.is_none());
     let Some(rate) = rate(&quantity.metric) else {
         let value = |repeat| numbers(repeat).into_iter().find(|(name, _)| *name == quantity.metric);
@@ -175,7 +190,7 @@ fn measured(quantity: &Quantity, document: &RunDocument, detail: &Detail) -> Qua
     };
     let mut courses = Vec::new();
     for (number, repeat) in runs {
-        let is_its = |d: &&_| is_of(d, phase, number);
+        let is_its = |d: &&RepeatDetail| d.phase == phase.name && d.repeat as usize == number;
         let series = detail.repeats.iter().find(is_its).map(|d| &d.series);
         let course = series.map(|series| Course { series, elapsed: repeat.elapsed_ns, rate });
         let Some(course) = course.filter(Course::is_there) else { continue };
@@ -187,10 +202,6 @@ fn measured(quantity: &Quantity, document: &RunDocument, detail: &Detail) -> Qua
     let parts: Vec<Vec<f64>> = courses.iter().map(Course::parts).collect();
     decide(&mut found, values, |skipped| are_level(&parts[skipped..], rate.op));
     found
-}
-
-fn is_of(detail: &seekwell_runs::RepeatDetail, phase: &Phase, number: usize) -> bool {
-    detail.phase == phase.name && detail.repeat as usize == number
 }
 
 /// Whether the second halves of runs are level; those of too few requests show nothing else.

@@ -13,12 +13,12 @@ use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::limits::{Ceiling, Confidence, Known, Next, PhaseLimit, Station, Unit};
 use seekwell_runs::together::{Comparison, Part, Rate, Ratio, Target, Together};
 use seekwell_runs::{
-    Amplification, AmplificationOf, Beside, Bound, Demand, DemandVerdict, Detail, DeviceCount,
-    Effect, Engine, FastCause, FastRegion, Fidelity, JobFile, JobWork, Latency, Limit,
-    LimitOutcome, Medium, Mismatch, OpSummary, Phase, Point, Preconditioning, Recovery, Repeat,
-    RepeatDetail, Replay, ReplayMode, RunDocument, RunKind, Side, Slowdown, Spread, Status, Steady,
-    SteadyOutcome, SteadyState, Stretch, Study, SuiteStep, Sustained, SustainedEnd, Sweep, Tool,
-    Trial,
+    Amplification, AmplificationOf, Beginning, Beside, Bound, Calibration, Demand, DemandVerdict,
+    Detail, DeviceCount, Effect, Engine, Fall, FastCause, FastRegion, Fidelity, JobFile, JobWork,
+    Latency, Limit, LimitOutcome, Medium, Mismatch, OpSummary, Phase, Point, Preconditioning,
+    Quantity, QuantityState, Recovery, Repeat, RepeatDetail, Replay, ReplayMode, RunDocument,
+    RunKind, Side, Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, SteadyValue,
+    Stretch, Study, SuiteStep, Sustained, SustainedEnd, Sweep, Tool, Trial,
 };
 use std::collections::BTreeMap;
 
@@ -327,6 +327,29 @@ pub fn demand() -> Demand {
     }
 }
 
+pub fn calibration() -> Calibration {
+    let slowdown = Slowdown { at_ns: 1, before_per_s: 9_000.0, after_per_s: 1_000.0 };
+    let of = |own_part| Quantity {
+        name: "write_iops".into(),
+        job: "write".into(),
+        metric: "write.requests_per_s".into(),
+        own_part: Some(own_part),
+        own: vec![9_000.0, 1_000.0],
+        settled: vec![1_000.0, 1_000.0],
+        skipped_runs: 0,
+        state: QuantityState::Known,
+        steady: Some(SteadyValue { mean: 1_000.0, low: 999.0, high: 1_001.0 }),
+        fall: Some(Fall { run: 0, slowdown, moved_bytes: 4096, cause: FastCause::BurstCredits }),
+    };
+    Calibration {
+        name: "ceph".into(),
+        title: "what an OSD is capable of".into(),
+        sources: vec!["its documentation".into()],
+        quantities: vec![of(Beginning::Requests(3_000)), of(Beginning::Ns(Nanos(1)))],
+        text: Some("write_iops 1000\n".into()),
+    }
+}
+
 pub fn step() -> SuiteStep {
     SuiteStep {
         suite: "fs".into(),
@@ -398,7 +421,7 @@ fn sustained() -> Sustained {
     }
 }
 
-pub fn studies() -> [Study; 8] {
+pub fn studies() -> [Study; 9] {
     let point = Point { phase: "phase-0".into(), values: vec!["1".into()] };
     let trial = Trial {
         phase: "phase-0".into(),
@@ -445,6 +468,7 @@ pub fn studies() -> [Study; 8] {
         }),
         Study::Together(Box::new(together())),
         Study::Demand(Box::new(demand())),
+        Study::Calibration(Box::new(calibration())),
     ]
 }
 

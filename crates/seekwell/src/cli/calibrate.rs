@@ -51,7 +51,7 @@ pub struct Calibrate {
     /// The most runs; it ends as soon as all numbers are known
     #[arg(
         long, value_name = "N", default_value_t = 20,
-        value_parser = clap::value_parser!(u32).range(1..=25)
+        value_parser = clap::value_parser!(u32).range(1..=1000)
     )]
     pub repeats: u32,
     /// Random seed

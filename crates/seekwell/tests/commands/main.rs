@@ -8,6 +8,7 @@ mod common;
 mod alerts;
 mod amplification;
 mod beyond;
+mod calibrate;
 mod compare;
 mod dashboard;
 mod diagnose;
