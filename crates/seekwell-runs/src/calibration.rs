@@ -1,6 +1,6 @@
 //! The numbers that a program asks for: by its own method, and of a device that has settled.
 
-use crate::study::{FastCause, Slowdown};
+use crate::slowdown::{FastCause, Slowdown};
 use seekwell_io::units::Nanos;
 use serde::{Deserialize, Serialize};
 

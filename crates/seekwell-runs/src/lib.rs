@@ -21,6 +21,7 @@ mod phase;
 mod place;
 pub mod read;
 mod reason;
+mod slowdown;
 mod spread;
 mod store;
 mod study;
@@ -42,12 +43,13 @@ pub use medium::Medium;
 pub use phase::PhaseId;
 pub use place::default_dir;
 pub use reason::{Invalid, Skipped};
+pub use slowdown::{FastCause, Slowdown};
 pub use spread::Spread;
 pub use store::{Filter, Listing, Runs, Store};
 pub use study::{
-    Amplification, AmplificationOf, Beside, Effect, FastCause, FastRegion, Limit, LimitOutcome,
-    Point, Preconditioning, Recovery, Slowdown, Steady, SteadyOutcome, Stretch, Study, Sustained,
-    SustainedEnd, Sweep, Trial,
+    Amplification, AmplificationOf, Beside, Effect, FastRegion, Limit, LimitOutcome, Point,
+    Preconditioning, Recovery, Steady, SteadyOutcome, Stretch, Study, Sustained, SustainedEnd,
+    Sweep, Trial,
 };
 pub use work::{
     Fidelity, JobFile, JobWork, Mismatch, Replay, ReplayMode, SteadyState, SuiteStep, Work,

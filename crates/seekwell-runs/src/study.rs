@@ -2,6 +2,7 @@
 
 use crate::calibration::Calibration;
 use crate::demand::Demand;
+use crate::slowdown::FastCause;
 use crate::together::{Ratio, Together};
 use serde::{Deserialize, Serialize};
 
@@ -210,32 +211,6 @@ pub struct FastRegion {
     pub after_bytes_per_s: f64,
 }
 
-/// What makes a region fast, as far as the facts of host and device tell.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FastCause {
-    /// A cloud's volume: requests saved up.
-    BurstCredits,
-    /// Flash written one bit a cell.
-    SlcCache,
-    /// Memory of a hard drive or of a RAID controller.
-    WriteBackCache,
-    #[default]
-    Unknown,
-}
-
-impl FastCause {
-    /// What it is called.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::BurstCredits => "burst credits",
-            Self::SlcCache => "an SLC cache",
-            Self::WriteBackCache => "a write-back cache",
-            Self::Unknown => "a fast region",
-        }
-    }
-}
-
 /// What a rest gave back of a fast region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovery {
@@ -271,13 +246,4 @@ pub struct Preconditioning {
     pub random_bytes: u64,
     /// How long it took, in nanoseconds on the target's clock.
     pub took_ns: u64,
-}
-
-/// A rate that fell within one run and stayed low.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Slowdown {
-    /// When, from the start of measuring, in nanoseconds.
-    pub at_ns: u64,
-    pub before_per_s: f64,
-    pub after_per_s: f64,
 }

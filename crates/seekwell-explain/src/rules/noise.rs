@@ -4,7 +4,7 @@ use crate::look::main_rate;
 use crate::words::{evidence, percent};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::Severity;
-use seekwell_runs::PhaseId;
+use seekwell_runs::{PhaseId, Study};
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: NOISY,
@@ -29,6 +29,10 @@ const SPREAD: f64 = 0.25;
 const WILD: f64 = 0.5;
 
 fn noisy(input: &Observed<'_>) -> Option<Found> {
+    // Its numbers are of parts of runs, and have intervals of their own.
+    if matches!(input.study, Some(Study::Calibration(found)) if found.text.is_some()) {
+        return None;
+    }
     let measured: Vec<_> =
         input.phases().iter().filter_map(|p| Some((p, main_rate(p)?.1))).collect();
     let spread: Vec<_> =

@@ -17,7 +17,7 @@ const DIFFERENCE: f64 = 0.05;
 const NEARLY: f64 = 0.99;
 
 pub(super) fn text(document: &RunDocument, calibration: &Calibration) -> StudyText {
-    let columns = ["number", "state", "steady", "±", "own method", "in all runs", "runs"];
+    let columns = ["number", "state", "steady", "±", "its own", "in all runs", "runs"];
     let quantities = &calibration.quantities;
     let missing = quantities.iter().filter_map(missing);
     let verdict = match calibration.text {
@@ -74,9 +74,10 @@ fn missing(quantity: &Quantity) -> Option<String> {
             "{name} is known to ±{} only, and ±2.5 % is needed: more runs (--repeats) narrow it.",
             percent(steady.reach())
         )),
-        (QuantityState::Missing, _) => {
-            Some(format!("{name}: {} runs gave it, and five are needed.", quantity.settled.len()))
-        }
+        (QuantityState::Missing, _) => Some(format!(
+            "{name}: {} valid runs gave it, and five are needed.",
+            quantity.settled.len()
+        )),
         _ => Some(format!(
             "{name} has not settled: five runs in a row have to agree, and be level in their \
              second halves. Longer runs (--runtime) or more of them (--repeats) may show it."

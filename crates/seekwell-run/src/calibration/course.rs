@@ -1,6 +1,5 @@
 //! How a rate goes over one run.
 
-use super::Rate;
 use seekwell_io::measurement::{Interval, Series};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -10,6 +9,24 @@ use seekwell_runs::Beginning;
 const PARTS: usize = 10;
 /// The fewest requests in a part on average, so that one more or less is 1 %.
 const REQUESTS: u64 = 100;
+
+/// What of an operation a metric is the rate of; `None` for other metrics.
+pub(super) fn rate(metric: &str) -> Option<Rate> {
+    let (op, of) = metric.split_once('.')?;
+    let op = [Op::Read, Op::Write].into_iter().find(|known| known.name() == op)?;
+    match of {
+        "requests_per_s" => Some(Rate { op, is_bytes: false }),
+        "rate_bytes_per_s" => Some(Rate { op, is_bytes: true }),
+        _ => None,
+    }
+}
+
+/// The rate of an operation, in requests or bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rate {
+    pub op: Op,
+    pub is_bytes: bool,
+}
 
 /// The rate over one run, in even steps; the last one is as long as the run left it.
 pub(super) struct Course<'a> {
@@ -81,11 +98,15 @@ impl Course<'_> {
         bytes as f64 / requests.max(1) as f64
     }
 
-    /// Whole steps.
+    /// Whole steps, from after one with requests to one with requests: where requests are few, what
+    /// is begun and not done would count as time without any.
     fn second_half(&self) -> (usize, usize) {
         let whole = (self.elapsed.0 / self.series.step_ns.0) as usize;
-        let to = whole.min(self.series.steps.len()).max(1);
-        (to / 2, to)
+        let steps = &self.series.steps[..whole.clamp(1, self.series.steps.len())];
+        let last = |steps: &[Interval]| steps.iter().rposition(|step| self.requests(step) > 0);
+        let to = last(steps).map_or(steps.len(), |last| last + 1);
+        let from = last(&steps[..steps.len() / 2]).map_or(0, |last| last + 1);
+        (from.min(to - 1), to)
     }
 
     fn mean(&self, from: usize, to: usize) -> f64 {

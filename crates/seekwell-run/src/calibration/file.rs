@@ -1,36 +1,15 @@
 //! The file format of calibrations: TOML with jobs in fio's language, the numbers that are taken of
 //! them, and the text that is made of the numbers.
 
+use super::course::rate;
+use super::error::CalibrationError;
+use super::facts::FACTS;
 use super::library::CALIBRATIONS;
-use super::text::{FACTS, Template};
+use super::text::Template;
 use crate::RunError;
 use seekwell_io::value;
 use seekwell_runs::{Beginning, Calibration, Quantity, QuantityState};
-use seekwell_sys::classify;
 use serde::Deserialize;
-
-/// Why a calibration makes no sense.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
-pub enum CalibrationError {
-    #[error("{name}: a calibration needs at least one [[quantity]]")]
-    NoQuantity { name: String },
-    #[error(
-        "{name}: a quantity cannot be called {quantity:?}: needed is a name of its own, of a-z, \
-         0-9 and _, that is none of {}", FACTS.join(", ")
-    )]
-    Name { name: String, quantity: String },
-    #[error("{name}: first of {quantity} cannot be {asked:?}: {why}")]
-    First { name: String, quantity: String, asked: String, why: &'static str },
-    #[error("{name}: the text has {{{placeholder}}}, and known are: {}", known.join(", "))]
-    Placeholder { name: String, placeholder: String, known: Vec<String> },
-    #[error("{name}: {quantity} is measured and not in the text")]
-    Unused { name: String, quantity: String },
-}
-
-classify!(CalibrationError {
-    Usage: NoQuantity, Name, First, Placeholder, Unused;
-});
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -85,7 +64,7 @@ fn is_name(name: &str) -> bool {
 
 fn quantity(name: &str, written: WrittenQuantity) -> Result<Quantity, CalibrationError> {
     let own_part = written.first.as_deref().map(|text| match beginning(text) {
-        _ if super::rate(&written.metric).is_none() => Err((text, "only a rate has a beginning")),
+        _ if rate(&written.metric).is_none() => Err((text, "only a rate has a beginning")),
         None => Err((text, "needed is a time such as \"12s\" or \"3000 requests\"")),
         Some(part) => Ok(part),
     });

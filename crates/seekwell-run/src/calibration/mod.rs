@@ -8,19 +8,21 @@
 //! 2.5 % of it. So two calibrations of the same device agree within 5 %.
 
 mod course;
+mod error;
+mod facts;
 mod file;
 mod library;
 #[cfg(test)]
 mod tests;
 mod text;
 
-pub use file::CalibrationError;
+pub use error::CalibrationError;
 pub use library::names;
 
 use crate::jobs::{Jobs, Request};
 use crate::shipped;
 use crate::{Finished, Host, Purpose, RunError, Watcher};
-use course::Course;
+use course::{Course, rate};
 use seekwell_checkup::numbers;
 use seekwell_checkup::steady::{LEAST_ROUNDS, before_steady};
 use seekwell_explain::{Observed, fast_cause};
@@ -143,24 +145,6 @@ impl CalibrationFile {
     }
 }
 
-/// What of an operation a metric is the rate of; `None` for other metrics.
-fn rate(metric: &str) -> Option<Rate> {
-    let (op, of) = metric.split_once('.')?;
-    let op = [Op::Read, Op::Write].into_iter().find(|known| known.name() == op)?;
-    match of {
-        "requests_per_s" => Some(Rate { op, is_bytes: false }),
-        "rate_bytes_per_s" => Some(Rate { op, is_bytes: true }),
-        _ => None,
-    }
-}
-
-/// The rate of an operation, in requests or bytes.
-#[derive(Debug, Clone, Copy)]
-struct Rate {
-    op: Op,
-    is_bytes: bool,
-}
-
 /// Whether a phase is that of a quantity's job.
 fn is_of(phase: &Phase, quantity: &Quantity) -> bool {
     match &phase.workload {
@@ -183,8 +167,9 @@ fn measured(quantity: &Quantity, document: &RunDocument, detail: &Detail) -> Qua
     let Some(phase) = its else { return found };
     let runs = phase.repeats.iter().enumerate().filter(|(_, repeat)| repeat.invalid.is_none());
     let Some(rate) = rate(&quantity.metric) else {
-        let value = |repeat| numbers(repeat).into_iter().find(|(name, _)| *name == quantity.metric);
-        let values = runs.map(|(_, repeat)| Some(value(repeat)?.1)).collect::<Option<Vec<_>>>();
+        let is_its = |(name, value): &(String, f64)| *name == quantity.metric && *value > 0.0;
+        let value = |repeat| Some(numbers(repeat).into_iter().find(is_its)?.1);
+        let values = runs.map(|(_, repeat)| value(repeat)).collect::<Option<Vec<_>>>();
         decide(&mut found, values.unwrap_or_default(), |_| true);
         return found;
     };

@@ -1,8 +1,8 @@
 //! Built-in calibrations, refused files, courses of rates, and decisions.
 
-use super::course::Course;
+use super::course::{Course, rate};
 use super::library::CALIBRATIONS;
-use super::{CalibrationFile, QuantityState, are_level, decide, names, rate};
+use super::{CalibrationFile, QuantityState, are_level, decide, names};
 use crate::RunError;
 use seekwell_inspect::{Device, DeviceKind, Fact, Inspection, TargetKind};
 use seekwell_io::measurement::Series;

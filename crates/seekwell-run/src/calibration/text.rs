@@ -1,13 +1,10 @@
 //! The text that a program reads, with places for numbers and facts: `{read_iops}`, `{device}`. A
 //! number may be in a larger unit: `{read_ns/1000}` is in microseconds.
 
-use super::file::CalibrationError;
+use super::error::CalibrationError;
+use super::facts::{FACTS, fact};
 use seekwell_inspect::Inspection;
 use seekwell_runs::Quantity;
-
-/// What is known of a target beside the numbers. An unknown one stays in the text as it is, in
-/// capitals.
-pub(super) const FACTS: &[&str] = &["class", "device", "firmware", "model", "mount", "path"];
 
 /// A text with placeholders.
 #[derive(Debug, Clone)]
@@ -75,21 +72,4 @@ impl Template {
         };
         self.0.iter().map(one).collect()
     }
-}
-
-fn fact(name: &str, target: &Inspection) -> Option<String> {
-    let disk = target.disk().or(target.device.as_ref());
-    let text = match name {
-        "class" => match disk?.queue.rotational.as_ref()?.value {
-            true => "hdd".to_owned(),
-            false => "ssd".to_owned(),
-        },
-        "device" => disk?.dev.clone(),
-        "firmware" => disk?.firmware.as_ref()?.value.clone(),
-        "model" => disk?.model.as_ref()?.value.clone(),
-        "mount" => target.filesystem.as_ref()?.mount_point.value.clone(),
-        "path" => target.path.clone(),
-        _ => return None,
-    };
-    Some(text).filter(|text| !text.is_empty())
 }

@@ -22,7 +22,9 @@ fn every_calibration_measures_what_its_program_asks_for() {
     complete(&["calibrations-1.json"], std::slice::from_ref(&list), &[]);
     for entry in list["calibrations"].as_array().expect("calibrations") {
         let name = entry["name"].as_str().expect("a name");
-        let on = ["--for", name, "--on", "volume-gp3", "--runtime", "20s", "--json"];
+        // The latency of that volume is above the bound as soon as it is at its limit.
+        let model = if name == "fio-latency-target" { "sata-ssd" } else { "volume-gp3" };
+        let on = ["--for", name, "--on", model, "--runtime", "15s", "--json"];
         let document = calibrate(home.path(), &on).ends(0).json();
         for quantity in quantities(&document) {
             assert_eq!(quantity["state"], "known", "{name}: {quantity}");
@@ -52,7 +54,9 @@ fn a_volume_with_burst_credits_gives_what_it_sustains_and_the_report_says_so() {
     let told = calibrate(home.path(), &volume).ends(0).out;
     assert!(told.ends_with(command), "{told}");
     let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in ["CALIBRATED for ceph.", "×10.0 of the steady 300", "looks like burst credits."] {
+    for part in
+        ["CALIBRATED for ceph.", "of the steady 300 requests/s.", "looks like burst credits."]
+    {
         assert!(words.contains(part), "{part}: {told}");
     }
     // Runs that end before the credits do cannot know.
@@ -85,7 +89,11 @@ fn what_the_program_reads_is_written_once_it_is_known_and_replaces_nothing_unask
     let to = out.to_str().expect("text");
     let on = ["--for", "ceph", "--on", "volume-gp3", "--runtime", "2s", "--out", to];
     let once = calibrate(home.path(), &[&on[..], &["--repeats", "1"]].concat()).ends(1);
-    assert!(once.out.contains("write_iops: 1 runs gave it, and five are needed."), "{}", once.out);
+    assert!(
+        once.out.contains("write_iops: 1 valid runs gave it, and five are needed."),
+        "{}",
+        once.out
+    );
     assert!(once.err.contains("is not written"), "{}", once.err);
     assert!(!out.exists());
     calibrate(home.path(), &on).ends(0);
@@ -147,6 +155,7 @@ fn what_is_unknown_or_would_overwrite_is_refused() {
 fn what_a_program_asks_for_is_shown_with_its_own_method() {
     let home = tempfile::tempdir().expect("a folder");
     let shown = run(home.path(), &["calibrate", "--for", "scylla", "--show"]).ends(0).out;
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in ["the mean of the first 84.0 s", "apps/iotune/iotune.cc", "random writes"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
