@@ -17,7 +17,7 @@ mod words;
 pub use observed::Observed;
 pub use rule::Rule;
 pub use rules::log::incidents;
-pub use rules::sustained::fast_cause;
+pub use rules::sustained::{fast_cause, is_cloud};
 
 pub(crate) use found::Found;
 pub(crate) use rule::Check;

@@ -54,21 +54,31 @@ impl Shipped {
     /// The name and the text of a file, or of the built-in one if there is no such file.
     pub(crate) fn text(&self, path: &Path) -> Result<(String, String), RunError> {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let built_in = self.files.iter().find(|(name, _)| *name == stem);
-        match (read_text(path, MAX_TEXT), built_in) {
-            (Ok(text), _) => Ok((stem, text)),
-            (Err(e), Some((_, text))) if e.kind() == ErrorKind::NotFound => {
-                Ok((stem, (*text).to_owned()))
+        match read_text(path, MAX_TEXT) {
+            Ok(text) => Ok((stem, text)),
+            // A program's folder often has its name.
+            Err(e) if e.kind() == ErrorKind::NotFound || path.is_dir() => {
+                let built_in = self.find(&stem).map(str::to_owned);
+                let text = built_in.ok_or_else(|| self.unknown(&path.display().to_string()))?;
+                Ok((stem, text))
             }
-            (Err(e), None) if e.kind() == ErrorKind::NotFound => {
-                let name = path.display().to_string();
-                let near = nearest(&name, self.files.iter().map(|(name, _)| *name));
-                let near = near.into_iter().map(str::to_owned).collect();
-                let Self { kind, command, .. } = self;
-                Err(FileError::Unknown { kind, command, name, near }.into())
-            }
-            (Err(source), _) => Err(RunError::Read { path: path.to_path_buf(), source }),
+            Err(source) => Err(RunError::Read { path: path.to_path_buf(), source }),
         }
+    }
+
+    /// The text of a built-in file.
+    pub(crate) fn built_in(&self, name: &str) -> Result<&'static str, FileError> {
+        self.find(name).ok_or_else(|| self.unknown(name))
+    }
+
+    fn find(&self, name: &str) -> Option<&'static str> {
+        self.files.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+    }
+
+    fn unknown(&self, name: &str) -> FileError {
+        let near = nearest(name, self.files.iter().map(|(known, _)| *known));
+        let (name, near) = (name.to_owned(), near.into_iter().map(str::to_owned).collect());
+        FileError::Unknown { kind: self.kind, command: self.command, name, near }
     }
 
     /// What a text says.

@@ -14,6 +14,8 @@ pub struct Calibration {
     /// Where the program's own method and the form of the text come from.
     pub sources: Vec<String>,
     pub quantities: Vec<Quantity>,
+    /// It is a cloud's volume, and no rate has fallen: burst credits may outlast the measurement.
+    pub credits_may_last: bool,
     /// What the program reads, with the steady numbers; `None` unless all of them are known.
     pub text: Option<String>,
 }

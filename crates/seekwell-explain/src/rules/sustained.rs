@@ -2,7 +2,6 @@
 
 use crate::words::{bytes, bytes_per_s, evidence, ns};
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::Device;
 use seekwell_runs::{FastCause, FastRegion, Study};
 
 pub(super) const RULES: &[Rule] = &[Rule {
@@ -49,7 +48,7 @@ fn falls(input: &Observed<'_>) -> Option<Found> {
 /// What makes a region fast, as far as the facts tell.
 pub fn fast_cause(input: &Observed<'_>, fast: Option<FastRegion>) -> FastCause {
     let (Some(disk), Some(fast)) = (input.disk(), fast) else { return FastCause::Unknown };
-    if is_cloud(input, disk) {
+    if is_cloud(input) {
         return FastCause::BurstCredits;
     }
     if input.virtual_evidence(disk).is_some() {
@@ -70,7 +69,9 @@ const VOLUMES: [&str; 4] =
 /// More than any hard drive or RAID controller has of memory: there it is the slower inner tracks.
 const LARGEST_MEMORY: u64 = 16 << 30;
 
-fn is_cloud(input: &Observed<'_>, disk: &Device) -> bool {
+/// Whether the disk is a cloud's volume, as far as the facts tell.
+pub fn is_cloud(input: &Observed<'_>) -> bool {
+    let Some(disk) = input.disk() else { return false };
     let model = disk.model.as_ref().map_or("", |model| model.value.as_str());
     let host = input.inspection.host.virtualization.as_ref();
     let own = host.is_some_and(|host| host.value == "google compute engine");
@@ -82,7 +83,7 @@ fn is_cloud(input: &Observed<'_>, disk: &Device) -> bool {
 mod tests {
     use super::*;
     use crate::testing::checkup::Case;
-    use seekwell_inspect::{DeviceKind, Fact, Inspection, Severity, TargetKind};
+    use seekwell_inspect::{Device, DeviceKind, Fact, Inspection, Severity, TargetKind};
     use seekwell_runs::{Recovery, Sustained, SustainedEnd};
 
     const FAST: FastRegion = FastRegion {

@@ -26,12 +26,18 @@ pub(super) fn text(document: &RunDocument, calibration: &Calibration) -> StudyTe
     };
     let beside = quantities.iter().flat_map(|quantity| [differs(quantity), fell(quantity)]);
     let short = quantities.iter().find_map(|quantity| is_short(document, quantity));
+    let credits = calibration.credits_may_last.then(|| {
+        "This is a cloud's volume: if it has burst credits, they may outlast the measurement, and \
+         these are the rates with them. --runtime 1h shows it."
+            .to_owned()
+    });
     StudyText {
         title: calibration.title.clone(),
         sentences: std::iter::once(verdict)
             .chain(missing)
             .chain(beside.flatten())
             .chain(short)
+            .chain(credits)
             .collect(),
         columns: columns.map(String::from).into(),
         words: 2,

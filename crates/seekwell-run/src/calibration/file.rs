@@ -52,6 +52,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<(Calibration, Template, St
         title: written.title,
         sources: written.sources,
         quantities,
+        credits_may_last: false,
         text: None,
     };
     Ok((calibration, template, written.job))

@@ -19,15 +19,16 @@ mod text;
 pub use error::CalibrationError;
 pub use library::names;
 
-use crate::jobs::{Jobs, Request};
+use crate::jobs::{Jobs, Request, plain};
 use crate::shipped;
 use crate::{Finished, Host, Purpose, RunError, Watcher};
 use course::{Course, rate};
 use seekwell_checkup::numbers;
 use seekwell_checkup::steady::{LEAST_ROUNDS, before_steady};
-use seekwell_explain::{Observed, fast_cause};
+use seekwell_explain::{Observed, fast_cause, is_cloud};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
+use seekwell_io::workload::Workload;
 use seekwell_job::job::{Amount, JobFile};
 use seekwell_runs::{
     Calibration, Detail, Fall, FastCause, FastRegion, Phase, Quantity, QuantityState, Repeat,
@@ -55,7 +56,7 @@ pub struct CalibrationFile {
 /// What differs from the jobs as they are written.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Changes {
-    /// How long each runs.
+    /// How long each runs; longer on a modelled target whose burst credits last longer.
     pub runtime: Option<Nanos>,
     /// The size of each one's file, or the part of a device that is used.
     pub size_bytes: Option<u64>,
@@ -69,6 +70,14 @@ impl CalibrationFile {
     pub fn read(name: &Path) -> Result<Self, RunError> {
         let (name, text) = library::CALIBRATIONS.text(name)?;
         Self::of(&name, &text)
+    }
+
+    /// The built-in calibration of this name, whatever files there are.
+    ///
+    /// # Errors
+    /// [`RunError`] if there is none.
+    pub fn built_in(name: &str) -> Result<Self, RunError> {
+        Self::of(name, library::CALIBRATIONS.built_in(name)?)
     }
 
     /// The calibration that a text describes.
@@ -87,6 +96,14 @@ impl CalibrationFile {
         &self.calibration
     }
 
+    /// The plain workload that the job of a quantity amounts to on so much of a target; `None` if
+    /// it does anything else.
+    pub(crate) fn workload(&self, quantity: &str, region_bytes: u64) -> Option<Workload> {
+        let quantity = self.calibration.quantities.iter().find(|known| known.name == quantity)?;
+        let number = self.jobs.jobs.iter().position(|job| job.name == quantity.job)?;
+        plain(&self.jobs.jobs, number, region_bytes, 1)
+    }
+
     /// The jobs on a target. On a modelled one with burst credits they run until these are spent.
     ///
     /// # Errors
@@ -99,14 +116,14 @@ impl CalibrationFile {
         }
         let jobs = Jobs::of(request, parsed.clone())?;
         match jobs.credits_last() {
-            Some(last) if changes.runtime.is_none() => {
+            Some(last) => {
                 let least = Nanos(last.0.saturating_mul(CREDITS));
                 for job in &mut parsed.jobs {
                     job.timing.runtime = job.timing.runtime.max(least);
                 }
                 Jobs::of(request, parsed)
             }
-            _ => Ok(jobs),
+            None => Ok(jobs),
         }
     }
 
@@ -138,7 +155,10 @@ impl CalibrationFile {
             if is_over {
                 quantities.iter().for_each(|quantity| leave_out(quantity, document));
             }
-            let calibration = Calibration { quantities, text, ..self.calibration.clone() };
+            let has_fallen = quantities.iter().any(|quantity| quantity.fall.is_some());
+            let credits_may_last = !has_fallen && is_cloud(&Observed::new(&document.inspection));
+            let calibration =
+                Calibration { quantities, credits_may_last, text, ..self.calibration.clone() };
             document.study = Some(Study::Calibration(Box::new(calibration)));
             is_over
         })

@@ -40,6 +40,14 @@ impl DemandFile {
         Self::of(&name, &text)
     }
 
+    /// The built-in demand of this name, whatever files there are.
+    ///
+    /// # Errors
+    /// [`RunError`] if there is none.
+    pub fn built_in(name: &str) -> Result<Self, RunError> {
+        Self::of(name, library::DEMANDS.built_in(name)?)
+    }
+
     /// The demand that a text describes.
     ///
     /// # Errors

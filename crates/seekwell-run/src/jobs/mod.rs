@@ -18,6 +18,7 @@ mod trace;
 mod zones;
 
 pub use error::JobRunError;
+pub(crate) use plain::plain;
 
 use crate::described::{self, credits_last};
 use crate::executor::device_count;

@@ -1,9 +1,8 @@
 //! `seekwell tune plan --iocost`: the six numbers of the kernel's linear cost model, measured as
 //! `tools/cgroup/iocost_coef_gen.py` of the kernel defines them.
 //!
-//! Each is the mean rate of one run past the page cache by one job: bytes per second of
-//! sequential requests of 128 MiB, one at a time, and requests per second of 4 KiB, 64
-//! outstanding, sequential and random. There the disk has no scheduler, merges only simple cases
+//! Each is the mean rate of one run of a job of the calibration `blk-iocost`, which repeats them on
+//! a device that has settled. There the disk has no scheduler, merges only simple cases
 //! and is not controlled. A plan changes nothing: what of that the disk has not is named with the
 //! trial that sets it, under which the numbers are those of the definition. Two more runs give
 //! latency targets: the 95th percentile of random requests that arrive at half the rate just
@@ -11,6 +10,7 @@
 //! of resctl-bench's solution `naive`; its targets are those of a saturated disk, which a queue
 //! as deep as the measurement's never misses.
 
+use crate::calibration::CalibrationFile;
 use crate::{Host, RealExecutor, RunError, Wanted, Watcher, is_modelled, look, pick, prepare};
 use seekwell_access::Consent;
 use seekwell_checkup::{ExecuteError, Executor, summarize};
@@ -19,7 +19,7 @@ use seekwell_io::measurement::Stopped;
 use seekwell_io::request::Op;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
-use seekwell_io::workload::{Pace, Pattern, Workload};
+use seekwell_io::workload::{Pace, Workload};
 use seekwell_sys::{View, path_text};
 use seekwell_tune::apply::current;
 use seekwell_tune::setting::{COEFFICIENTS, Values, find};
@@ -34,9 +34,7 @@ pub const IOCOST_RUNTIME: Nanos = Nanos::from_millis(120_000);
 /// The script's file; a disk with a fast region needs more.
 const FILE_BYTES: u64 = 16 << 30;
 
-const LARGE: u32 = 128 << 20;
 const PAGE: u32 = 4096;
-const DEPTH: u32 = 64;
 
 /// A temporary file is written before the first run.
 const PREPARATION_S: u64 = 120;
@@ -153,12 +151,14 @@ pub fn iocost(
     let region_bytes = ready.inputs.region_bytes;
     let mut executor = RealExecutor::new(ready.source, engine, None, Arc::clone(host.control));
     executor.keep_machine();
+    let jobs = CalibrationFile::built_in("blk-iocost")?;
     let names = if writes { &RUNS[..] } else { &RUNS[..4] };
     let influences = disk.as_ref().map(|disk| influences(&view, disk)).unwrap_or_default();
     let mut runs: Vec<IocostRun> = Vec::new();
     for (number, name) in names.iter().enumerate() {
         watcher.doing(&format!("measuring {name}, {} of {}", number + 1, names.len()));
-        let mut workload = workload(name, region_bytes, runs.last().map_or(0, |run| run.value));
+        let mut workload =
+            workload(&jobs, name, region_bytes, runs.last().map_or(0, |run| run.value));
         workload.runtime_ns = options.runtime;
         match run(&mut executor, name, &workload)? {
             Some(run) => runs.push(run),
@@ -193,15 +193,18 @@ pub fn iocost(
 }
 
 /// The run that gives one of the numbers; `before` is what the run before it gave.
-fn workload(name: &str, region_bytes: u64, before: u64) -> Workload {
-    let reads = if name.starts_with('r') { 100 } else { 0 };
-    let sequential = name.ends_with("bps") || name.ends_with("seqiops");
-    let pattern = if sequential { Pattern::Sequential } else { Pattern::Random };
-    let large = region_bytes.min(u64::from(LARGE)) as u32 / PAGE * PAGE;
-    let (bytes, depth) = if name.ends_with("bps") { (large, 1) } else { (PAGE, DEPTH) };
-    let mut workload = Workload::closed(pattern, reads, bytes, depth, region_bytes);
-    if name.ends_with("lat") {
-        let requests_per_s = before as f64 / 2.0;
+fn workload(jobs: &CalibrationFile, name: &str, region_bytes: u64, before: u64) -> Workload {
+    let (number, is_latency) = match name {
+        "rlat" => ("rrandiops", true),
+        "wlat" => ("wrandiops", true),
+        number => (number, false),
+    };
+    let plain = jobs.workload(number, region_bytes);
+    let mut workload = plain.expect("each job of the calibration is a plain workload");
+    let most = region_bytes.min(u64::from(u32::MAX)) as u32 / PAGE * PAGE;
+    workload.sizes.iter_mut().for_each(|size| size.bytes = size.bytes.min(most));
+    if is_latency {
+        let (requests_per_s, depth) = (before as f64 / 2.0, workload.pace.depth());
         workload.pace = Pace::Open { requests_per_s, poisson: true, depth };
     }
     workload
@@ -276,6 +279,12 @@ fn qos(runs: &[IocostRun]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seekwell_io::workload::Pattern;
+
+    fn workload(name: &str, region_bytes: u64, before: u64) -> Workload {
+        let jobs = CalibrationFile::built_in("blk-iocost").unwrap();
+        super::workload(&jobs, name, region_bytes, before)
+    }
 
     #[test]
     fn each_number_is_measured_by_the_run_that_defines_it() {
@@ -297,7 +306,7 @@ mod tests {
 
     #[test]
     fn settings_are_made_of_what_was_measured_and_the_rest_does_not_count() {
-        let run = |name, value| IocostRun { name, value, request_bytes: PAGE, depth: DEPTH };
+        let run = |name, value| IocostRun { name, value, request_bytes: PAGE, depth: 64 };
         let reads = [run("rbps", 5), run("rrandiops", 7), run("rlat", 1235)];
         assert_eq!(model(&reads), "rbps=5 rrandiops=7");
         let of_reads = "enable=1 rpct=95.00 rlat=1235 wpct=0.00 min=75.00 max=100.00";

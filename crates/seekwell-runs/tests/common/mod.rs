@@ -346,6 +346,7 @@ pub fn calibration() -> Calibration {
         title: "what an OSD is capable of".into(),
         sources: vec!["its documentation".into()],
         quantities: vec![of(Beginning::Requests(3_000)), of(Beginning::Ns(Nanos(1)))],
+        credits_may_last: false,
         text: Some("write_iops 1000\n".into()),
     }
 }

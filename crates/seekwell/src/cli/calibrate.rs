@@ -43,6 +43,8 @@ pub struct Calibrate {
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
     pub set: Vec<(String, String)>,
     /// How long each job runs, instead of what the calibration says
+    ///
+    /// A modelled volume with burst credits is run until these are spent all the same.
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub runtime: Option<Nanos>,
     /// Size of each job's file, or of the part of the target used, instead of what it says

@@ -12,7 +12,6 @@ use seekwell_report::{of_job, wrap};
 use seekwell_run::calibration::{CalibrationFile, Changes, names};
 use seekwell_run::jobs::Request;
 use seekwell_runs::{Beginning, Calibration, Quantity, RunDocument, RunKind, Study};
-use std::path::Path;
 
 /// Lists the programs, shows what one asks for, or measures it.
 ///
@@ -77,7 +76,7 @@ fn text(document: &RunDocument) -> Option<&str> {
 fn list_all(context: &Context) -> Ended {
     let mut rows = Vec::new();
     for name in names() {
-        let file = CalibrationFile::read(Path::new(name))?;
+        let file = CalibrationFile::built_in(name)?;
         rows.push((name, file.calibration().title.clone()));
     }
     list(context, "calibrations", "program", &rows)

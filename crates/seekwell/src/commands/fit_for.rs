@@ -12,7 +12,6 @@ use seekwell_report::{of_job, wrap};
 use seekwell_run::demand::{DemandFile, names};
 use seekwell_run::jobs::Request;
 use seekwell_runs::{Demand, DemandVerdict, RunDocument, RunKind, Side, Study};
-use std::path::Path;
 
 /// Lists demands, shows one, or puts one to a target.
 ///
@@ -57,7 +56,7 @@ fn fits(document: &RunDocument) -> bool {
 fn list_all(context: &Context) -> Ended {
     let mut rows = Vec::new();
     for name in names() {
-        rows.push((name, DemandFile::read(Path::new(name))?.demand().title.clone()));
+        rows.push((name, DemandFile::built_in(name)?.demand().title.clone()));
     }
     list(context, "demands", "demand", &rows)
 }

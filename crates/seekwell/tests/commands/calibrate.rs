@@ -24,7 +24,7 @@ fn every_calibration_measures_what_its_program_asks_for() {
         let name = entry["name"].as_str().expect("a name");
         // The latency of that volume is above the bound as soon as it is at its limit.
         let model = if name == "fio-latency-target" { "sata-ssd" } else { "volume-gp3" };
-        let on = ["--for", name, "--on", model, "--runtime", "15s", "--json"];
+        let on = ["--for", name, "--on", model, "--runtime", "10s", "--json"];
         let document = calibrate(home.path(), &on).ends(0).json();
         for quantity in quantities(&document) {
             assert_eq!(quantity["state"], "known", "{name}: {quantity}");
@@ -159,4 +159,13 @@ fn what_a_program_asks_for_is_shown_with_its_own_method() {
     for part in ["the mean of the first 84.0 s", "apps/iotune/iotune.cc", "random writes"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
+}
+
+#[test]
+fn a_folder_of_a_programs_name_does_not_hide_its_calibration() {
+    let home = tempfile::tempdir().expect("a folder");
+    let folder = home.path().join("ceph");
+    fs::create_dir(&folder).expect("it is made");
+    let shown = run(home.path(), &["calibrate", "--show", "--for", folder.to_str().expect("text")]);
+    assert!(shown.ends(0).out.contains("write_iops"));
 }
