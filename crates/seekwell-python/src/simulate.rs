@@ -113,8 +113,8 @@ fn run(
         }
         Work::Fio(parsed) => {
             let (files, on) = (&[PathBuf::from(FIO_NAME)], Some(target));
-            let (destroy, replace) = (None, false);
-            let request = Request { files, on, set, repeats, seed, destroy, replace };
+            let (destroy, replace, ages) = (None, false, false);
+            let request = Request { files, on, set, repeats, seed, destroy, replace, ages };
             let tell = |text: &str| (&notes).note(text);
             let jobs = Jobs::of(request, parsed.clone())?;
             let (finished, logged) = jobs.plan(tell)?.run(host, &notes, purpose(RunKind::Bench))?;
