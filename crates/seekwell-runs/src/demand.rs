@@ -51,6 +51,14 @@ pub enum DemandVerdict {
     Undecided,
 }
 
+impl Demand {
+    /// The bound with the least room, and how much that is; `None` if no bound has a value.
+    pub fn tightest(&self) -> Option<(&Bound, f64)> {
+        let rooms = self.bounds.iter().filter_map(|bound| Some((bound, bound.room()?)));
+        rooms.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}
+
 impl Bound {
     /// Whether a value keeps it.
     pub fn keeps(&self, value: f64) -> bool {
@@ -77,6 +85,15 @@ impl Bound {
 }
 
 impl DemandVerdict {
+    /// In words: `fits`.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Fits => "fits",
+            Self::DoesNotFit => "does not fit",
+            Self::Undecided => "undecided",
+        }
+    }
+
     /// The verdict that follows from the bounds.
     pub fn of(bounds: &[Bound]) -> Self {
         if bounds.iter().any(|bound| bound.holds == Some(false)) {

@@ -40,16 +40,23 @@ pub fn begin_command_with(
     options: RunOptions<'_>,
 ) -> Result<(Line, Purpose), CommandError> {
     heed_signals(context)?;
+    Ok((line, purpose(context, options)?))
+}
+
+/// What a run is for.
+///
+/// # Errors
+/// When there is no place for it, or none it can be sent to.
+pub fn purpose(context: &Context, options: RunOptions<'_>) -> Result<Purpose, CommandError> {
     let keep = options.keep;
     let store = (!keep.no_keep).then(|| context.outbox(&keep.push)).transpose()?;
-    let purpose = Purpose {
+    Ok(Purpose {
         kind: options.kind,
         label: keep.label.clone(),
         keep: store,
         engine: options.engine,
         tool: tool(),
-    };
-    Ok((line, purpose))
+    })
 }
 
 /// From here on a signal asks the command to stop.

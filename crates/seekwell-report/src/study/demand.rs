@@ -66,9 +66,7 @@ fn sentences(document: &RunDocument, demand: &Demand) -> Vec<String> {
     let name = &demand.name;
     match demand.verdict {
         DemandVerdict::Fits => {
-            let rooms = demand.bounds.iter().filter_map(|bound| Some((bound.room()?, bound)));
-            let tightest = rooms.min_by(|a, b| a.0.total_cmp(&b.0));
-            let room = tightest.map_or_else(String::new, |(room, bound)| {
+            let room = demand.tightest().map_or_else(String::new, |(bound, room)| {
                 format!(", with the least room in {}: ×{}", bounded(bound), three_digits(room))
             });
             vec![format!("FITS {name}: all bounds are kept{room}.")]

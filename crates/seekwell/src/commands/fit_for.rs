@@ -4,53 +4,139 @@ use super::{list, show};
 use crate::Ended;
 use crate::cli::fit_for::FitFor;
 use crate::context::Context;
-use crate::exit::Exit;
-use crate::session::{RunOptions, begin_command};
+use crate::exit::{CommandError, Exit};
+use crate::progress::Line;
+use crate::session::{RunOptions, heed_signals, purpose};
 use seekwell_io::target::Engine;
-use seekwell_io::units::amount;
+use seekwell_io::units::{amount, three_digits};
 use seekwell_report::{of_job, wrap};
+use seekwell_run::RunError;
 use seekwell_run::demand::{DemandFile, names};
-use seekwell_run::jobs::Request;
-use seekwell_runs::{Demand, DemandVerdict, RunDocument, RunKind, Side, Study};
+use seekwell_run::jobs::{Jobs, Request};
+use seekwell_runs::{Demand, DemandVerdict, Detail, RunDocument, RunKind, Side, Study};
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
 
-/// Lists demands, shows one, or puts one to a target.
+/// Lists demands, shows one, or puts one to targets.
 ///
 /// # Errors
 /// Whatever is wrong with the demand or refused, before anything is written.
 pub fn run(args: &FitFor, context: &Context) -> Ended {
     let Some(name) = &args.demand else { return list_all(context) };
     let file = DemandFile::read(name)?;
-    let files = [name.clone()];
-    let request = Request {
-        files: &files,
-        on: Some(&args.on),
+    if args.show {
+        let jobs = jobs(&file, args, &args.on[0])?;
+        let text = described(file.demand(), context.width);
+        context.print(&format!("{text}\n{}", jobs.show(|text| context.note(text))))?;
+        return Ok(Exit::Done);
+    }
+    heed_signals(context)?;
+    if let [on] = &*args.on {
+        let (ended, logged) = measure(&file, args, on, context)?;
+        let exit = show(context, &ended, None)?;
+        logged?;
+        return Ok(exit);
+    }
+    let mut rows = Vec::new();
+    for on in &args.on {
+        let ((document, _, exit), logged) = measure(&file, args, on, context)?;
+        logged?;
+        if !matches!(exit, Exit::Done | Exit::NotShown) {
+            return Ok(exit);
+        }
+        rows.push(Row { target: on.display().to_string(), document });
+    }
+    side_by_side(&file, &rows, context)?;
+    let any = rows.iter().any(|row| fits(&row.document));
+    Ok(if any { Exit::Done } else { Exit::NotShown })
+}
+
+/// The demand's jobs on a target.
+fn jobs<'a>(file: &DemandFile, args: &'a FitFor, on: &'a Path) -> Result<Jobs<'a>, RunError> {
+    file.jobs(Request {
+        files: args.demand.as_slice(),
+        on: Some(on),
         set: &args.set,
         repeats: args.repeats,
         seed: args.seed,
         destroy: args.destroy.consent(),
         replace: false,
         ages: false,
-    };
-    let jobs = file.jobs(request)?;
-    if args.show {
-        let text = described(file.demand(), context.width);
-        context.print(&format!("{text}\n{}", jobs.show(|text| context.note(text))))?;
-        return Ok(Exit::Done);
-    }
+    })
+}
+
+/// A finished run, and whether its logs were written.
+type Measured = ((RunDocument, Detail, Exit), Result<(), RunError>);
+
+fn measure(
+    file: &DemandFile,
+    args: &FitFor,
+    on: &Path,
+    context: &Context,
+) -> Result<Measured, CommandError> {
+    let jobs = jobs(file, args, on)?;
     let options = RunOptions { kind: RunKind::Bench, keep: &args.keep, engine: Engine::Auto };
-    let (line, purpose) = begin_command(context, options)?;
+    let line = Line::new(context.progress, Arc::clone(&context.control));
+    let purpose = purpose(context, options)?;
     let ((document, detail, ending), logged) = file.run(&jobs, context.host(), line, purpose)?;
     let exit = match Exit::from(ending) {
         Exit::Done if !fits(&document) => Exit::NotShown,
         exit => exit,
     };
-    let exit = show(context, &(document, detail, exit), None)?;
-    logged?;
-    Ok(exit)
+    Ok(((document, detail, exit), logged))
+}
+
+fn demand(document: &RunDocument) -> Option<&Demand> {
+    match &document.study {
+        Some(Study::Demand(demand)) => Some(demand),
+        _ => None,
+    }
 }
 
 fn fits(document: &RunDocument) -> bool {
-    matches!(&document.study, Some(Study::Demand(d)) if d.verdict == DemandVerdict::Fits)
+    demand(document).is_some_and(|demand| demand.verdict == DemandVerdict::Fits)
+}
+
+/// One of several targets.
+struct Row {
+    target: String,
+    document: RunDocument,
+}
+
+/// Which of several targets meet a demand.
+fn side_by_side(file: &DemandFile, rows: &[Row], context: &Context) -> Result<(), CommandError> {
+    let found = rows.iter().filter_map(|row| Some((row, demand(&row.document)?)));
+    if context.json {
+        let one = |(row, demand): (&Row, &Demand)| {
+            json!({
+                "target": row.target,
+                "run": row.document.id,
+                "modelled": row.document.modelled,
+                "verdict": demand.verdict,
+                "bounds": demand.bounds,
+            })
+        };
+        let targets: Vec<_> = found.map(one).collect();
+        let demand = &file.demand().name;
+        let schema = "seekwell/fit/1";
+        return context
+            .print_json(&json!({ "schema": schema, "demand": demand, "targets": targets }));
+    }
+    let one = |(row, demand): (&Row, &Demand)| {
+        let (room, bound) = demand.tightest().map_or_else(Default::default, |(bound, room)| {
+            (format!("×{}", three_digits(room)), of_job(&bound.job, &bound.metric))
+        });
+        let kind = if row.document.modelled { " (modelled)" } else { "" };
+        let target = format!("{}{kind}", row.target);
+        vec![target, demand.verdict.words().to_owned(), room, bound]
+    };
+    let header = ["target", &file.demand().name, "least room", "in"];
+    context.print(&seekwell_report::table(
+        &header,
+        found.map(one).collect::<Vec<_>>(),
+        context.width,
+    ))
 }
 
 fn list_all(context: &Context) -> Ended {

@@ -109,3 +109,18 @@ fn what_a_demand_asks_for_is_shown_with_its_sources() {
         assert!(shown.contains(part), "{part}: {shown}");
     }
 }
+
+#[test]
+fn several_targets_stand_side_by_side_with_the_bound_that_is_tightest() {
+    let home = tempfile::tempdir().expect("a folder");
+    let both = ["etcd", "--on", "sata-7200", "--on", "nvme-ssd"];
+    let table = fit_for(home.path(), &both).ends(0).out;
+    let rows: Vec<&str> = table.lines().skip(1).collect();
+    assert!(rows[0].contains("does not fit") && rows[0].contains("(modelled)"), "{table}");
+    assert!(rows.iter().any(|row| row.contains("nvme-ssd") && row.contains("fits")), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    let document = fit_for(home.path(), &[&both[..], &["--json"]].concat()).ends(0).json();
+    assert_eq!(document["targets"][1]["verdict"], "fits");
+    complete(&["fit-1.json"], &[document], &[]);
+    fit_for(home.path(), &["etcd", "--on", "sata-7200", "--on", "sata-7200"]).ends(1);
+}
