@@ -81,7 +81,8 @@ fn missing(quantity: &Quantity) -> Option<String> {
             percent(steady.reach())
         )),
         (QuantityState::Missing, _) => Some(format!(
-            "{name}: {} valid runs gave it, and five are needed.",
+            "{name}: {} valid runs gave it, and five are needed. Longer runs (--runtime) have more \
+             requests.",
             quantity.settled.len()
         )),
         _ => Some(format!(

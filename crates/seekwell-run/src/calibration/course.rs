@@ -7,6 +7,8 @@ use seekwell_runs::Beginning;
 
 /// The most parts of a second half.
 const PARTS: usize = 10;
+/// The fewest requests in a second half.
+const FEWEST: u64 = 4;
 /// The fewest requests in a part on average, so that one more or less is 1 %.
 const REQUESTS: u64 = 100;
 
@@ -29,6 +31,7 @@ pub(super) struct Rate {
 }
 
 /// The rate over one run, in even steps; the last one is as long as the run left it.
+#[derive(Clone, Copy)]
 pub(super) struct Course<'a> {
     pub series: &'a Series,
     pub elapsed: Nanos,
@@ -60,22 +63,16 @@ impl Course<'_> {
         amount / time
     }
 
-    /// Whether there is any such request.
-    pub fn is_there(&self) -> bool {
-        self.series.steps.iter().any(|step| self.requests(step) > 0)
-    }
-
-    /// The mean rate over the second half of the run.
-    pub fn settled(&self) -> f64 {
+    /// The mean rate over the second half of the run; `None` of too few requests.
+    pub fn settled(&self) -> Option<f64> {
         let (from, to) = self.second_half();
-        self.mean(from, to)
+        (self.requests_in(from, to) >= FEWEST).then(|| self.mean(from, to))
     }
 
     /// The rates of even parts of the second half; none of too few requests.
     pub fn parts(&self) -> Vec<f64> {
         let (from, to) = self.second_half();
-        let requests: u64 =
-            self.series.steps[from..to].iter().map(|step| self.requests(step)).sum();
+        let requests = self.requests_in(from, to);
         let count = PARTS.min(to - from).min((requests / REQUESTS) as usize);
         let each = (to - from).checked_div(count).unwrap_or(0);
         (0..count)
@@ -98,15 +95,14 @@ impl Course<'_> {
         bytes as f64 / requests.max(1) as f64
     }
 
-    /// Whole steps, from after one with requests to one with requests: where requests are few, what
+    /// Its steps, from after one with requests to one with requests: where requests are few, what
     /// is begun and not done would count as time without any.
     fn second_half(&self) -> (usize, usize) {
-        let whole = (self.elapsed.0 / self.series.step_ns.0) as usize;
-        let steps = &self.series.steps[..whole.clamp(1, self.series.steps.len())];
+        let steps = &self.series.steps;
         let last = |steps: &[Interval]| steps.iter().rposition(|step| self.requests(step) > 0);
-        let to = last(steps).map_or(steps.len(), |last| last + 1);
-        let from = last(&steps[..steps.len() / 2]).map_or(0, |last| last + 1);
-        (from.min(to - 1), to)
+        let to = last(steps).map_or(0, |last| last + 1);
+        let from = last(&steps[..to / 2]).map_or(0, |last| last + 1);
+        (from, to)
     }
 
     fn mean(&self, from: usize, to: usize) -> f64 {
@@ -120,6 +116,10 @@ impl Course<'_> {
             true => step.bytes[self.rate.op as usize] as f64,
             false => self.requests(step) as f64,
         }
+    }
+
+    fn requests_in(&self, from: usize, to: usize) -> u64 {
+        self.series.steps[from..to].iter().map(|step| self.requests(step)).sum()
     }
 
     const fn requests(&self, step: &Interval) -> u64 {

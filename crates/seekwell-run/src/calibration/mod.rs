@@ -193,18 +193,17 @@ fn measured(quantity: &Quantity, document: &RunDocument, detail: &Detail) -> Qua
         decide(&mut found, values.unwrap_or_default(), |_| true);
         return found;
     };
-    let mut courses = Vec::new();
+    let (mut values, mut parts) = (Vec::new(), Vec::new());
     for (number, repeat) in runs {
         let is_its = |d: &&RepeatDetail| d.phase == phase.name && d.repeat as usize == number;
         let series = detail.repeats.iter().find(is_its).map(|d| &d.series);
         let course = series.map(|series| Course { series, elapsed: repeat.elapsed_ns, rate });
-        let Some(course) = course.filter(Course::is_there) else { continue };
+        let Some((course, value)) = course.and_then(|c| Some((c, c.settled()?))) else { continue };
         found.own.extend(quantity.own_part.map(|part| course.beginning(part)));
         found.fall = found.fall.or_else(|| fall(number, repeat, &course, document));
-        courses.push(course);
+        values.push(value);
+        parts.push(course.parts());
     }
-    let values = courses.iter().map(Course::settled).collect();
-    let parts: Vec<Vec<f64>> = courses.iter().map(Course::parts).collect();
     decide(&mut found, values, |skipped| are_level(&parts[skipped..], rate.op));
     found
 }

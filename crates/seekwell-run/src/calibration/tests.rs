@@ -118,11 +118,11 @@ fn series(per_step: impl Fn(u64) -> u64, steps: u64) -> Series {
 
 #[test]
 fn the_beginning_is_the_programs_and_the_second_half_is_ours() {
-    // 2,000 a second for 2 of 10.02 s, then 200.
+    // 2,000 a second for 2 of 10.05 s, then 200.
     let series = series(|i| if i < 40 { 100 } else { 10 }, 201);
     let of = |metric: &str| Course {
         series: &series,
-        elapsed: Nanos::from_millis(10_020),
+        elapsed: Nanos::from_millis(10_050),
         rate: rate(metric).unwrap(),
     };
     let course = of("read.requests_per_s");
@@ -133,16 +133,30 @@ fn the_beginning_is_the_programs_and_the_second_half_is_ours() {
     assert_eq!(beginning(Beginning::Requests(4_000)), 2_000.0);
     assert_eq!(beginning(Beginning::Requests(4_200)), 1_400.0);
     // Of a shorter run it is all.
-    let whole = (4_000.0 + 161.0 * 10.0_f64) / 10.02;
+    let whole = (4_000.0 + 161.0 * 10.0_f64) / 10.05;
     assert_eq!(beginning(Beginning::Ns(Nanos::from_millis(60_000))), whole.round());
     assert_eq!(beginning(Beginning::Requests(1 << 40)), whole.round());
-    assert_eq!(course.settled().round(), 200.0);
-    assert_eq!(of("read.rate_bytes_per_s").settled().round(), 200.0 * 4096.0);
+    assert_eq!(course.settled().map(f64::round), Some(200.0));
+    assert_eq!(of("read.rate_bytes_per_s").settled().map(f64::round), Some(200.0 * 4096.0));
     assert_eq!(course.parts().into_iter().map(f64::round).collect::<Vec<_>>(), [200.0; 10]);
     assert_eq!(course.bytes_until(Nanos::from_millis(2_000)), 4_000 * 4096);
     assert_eq!(course.bytes_per_request(), 4096.0);
-    assert!(course.is_there() && !of("write.requests_per_s").is_there());
+    assert_eq!(of("write.requests_per_s").settled(), None);
     assert_eq!(of("write.requests_per_s").parts(), [0.0; 0]);
+}
+
+#[test]
+fn few_large_requests_are_timed_from_one_to_another() {
+    // One a second, each just before the second is over; of three seconds too few.
+    let settled = |seconds: u64| {
+        let series = series(|i| u64::from(i % 20 == 19), 20 * seconds);
+        let elapsed = Nanos::from_millis(1_000 * seconds);
+        let rate = rate("read.requests_per_s").unwrap();
+        Course { series: &series, elapsed, rate }.settled()
+    };
+    let rounded = |seconds| settled(seconds).map(|rate| (rate * 1e6).round() / 1e6);
+    assert_eq!((rounded(10), rounded(11)), (Some(1.0), Some(1.0)));
+    assert_eq!(rounded(3), None);
 }
 
 #[test]
