@@ -4,7 +4,7 @@
 //! own number is the mean over the part that the program measures, from the beginning; ours is the
 //! mean over the second half, by when the device should have settled. Runs count from the first of
 //! five in a row that agree, by the rule of the SNIA test specification
-//! ([`rounds`](seekwell_stats::rounds)), and go on until the 95 % interval of their mean is within
+//! ([`rounds`]), and go on until the 95 % interval of their mean is within
 //! 2.5 % of it. So two calibrations of the same device agree within 5 %.
 
 mod course;
