@@ -27,14 +27,14 @@ import type { Payload, Run } from "./types.ts";
 function drawRun(run: Run, json: string, prefix: string): (HTMLElement | null)[] {
   return [
     head(run),
-    study(run, prefix),
+    ...study(run, prefix),
     steps(run, prefix),
     limits(run, prefix),
     fidelity(run, prefix),
     findings(run, prefix),
     attachment(run, prefix),
-    // A sweep draws its own, and several targets have no curve in common.
-    /^(sweep|together)$/.test(run.document.study?.kind ?? "") ? null : depth(run, prefix),
+    // A sweep draws its own, several targets have no curve in common, nor have rounds of cells.
+    /^(sweep|together|pts)$/.test(run.document.study?.kind ?? "") ? null : depth(run, prefix),
     distribution(run, prefix),
     mix(run, prefix),
     series(run, prefix),

@@ -165,7 +165,7 @@ export interface RunDocument {
 }
 
 /** What was asked of several runs. */
-export type Study = Sweep | Limit | Steady | Together | Sustained | { kind: "beside" | "amplification" };
+export type Study = Sweep | Limit | Steady | Together | Sustained | { kind: "beside" | "amplification" | "pts" };
 
 export interface Sweep {
   kind: "sweep";
@@ -313,6 +313,16 @@ export interface Told {
   /** So many columns are words, the others numbers. */
   words: number;
   rows: string[][];
+  panels: Panel[];
+}
+
+/** A plot that seekwell itself put together: lines over places that all of them share. */
+export interface Panel {
+  title: string;
+  along: string;
+  places: string[];
+  lines: [name: string, values: (number | null)[]][];
+  unit: "per_second" | "bytes_per_second" | "time";
 }
 
 export interface Run {
@@ -327,7 +337,7 @@ export interface Run {
   /** Of replays only. */
   fidelity?: Faith[];
   /** What was asked of several runs. */
-  study?: Told;
+  study?: Told[];
   /** What was written before measuring. */
   preconditioning?: string;
   limits?: LimitRow[];

@@ -220,7 +220,20 @@ pub fn run(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Results {
+    go_on(plan, Results::default(), executor, observer, stop)
+}
+
+/// Runs what is left of a plan that was stopped; `so_far` is what it had given. An execution that
+/// was interrupted is done again.
+pub fn go_on(
+    plan: &Plan,
+    so_far: Results,
+    executor: &mut dyn Executor,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Results {
     let mut driver = Driver::new(plan, executor.now());
+    driver.take_up(so_far);
     for round in 0..plan.rounds() {
         let mut next = 0;
         while next < plan.phases.len() {
@@ -296,6 +309,28 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// Begins where `so_far` ends.
+    fn take_up(&mut self, so_far: Results) {
+        for phase in so_far.phases {
+            let Some(index) = self.plan.phases.iter().position(|spec| spec.name == phase.name)
+            else {
+                continue;
+            };
+            let kept = &mut self.results.phases[index];
+            kept.repeats = phase.repeats;
+            kept.repeats.retain(|repeat| repeat.stopped != Stopped::Interrupted);
+            if !kept.repeats.is_empty() {
+                kept.skipped = None;
+                kept.metrics = metrics(&kept.repeats);
+            }
+            self.left[index] = self.left[index].saturating_sub(kept.repeats.len() as u32);
+            let repeats = kept.repeats.len() as u32;
+            let details = so_far.detail.repeats.iter().filter(|d| d.phase == phase.name);
+            let done = details.filter(|detail| detail.repeat < repeats).cloned();
+            self.results.detail.repeats.extend(done);
+        }
+    }
+
     /// Whether the time for another round is over.
     fn is_late(&mut self, round: u32, now: Nanos) -> bool {
         let over = self.plan.budget.is_some_and(|most| now.since(self.begun) > most);
@@ -310,10 +345,13 @@ impl<'a> Driver<'a> {
     /// each: what is said of it in the end is said of the rates that are shown.
     fn wants(&mut self, index: usize, round: u32) -> bool {
         let spec = &self.plan.phases[index];
-        if self.dropped[index] || round >= spec.repeats {
+        let has_it = self.results.phases[index].repeats.len() > round as usize;
+        if self.dropped[index] || round >= spec.repeats || has_it {
             return false;
         }
-        if spec.rounds == Rounds::UntilSteady && steady::is_over(&self.results.phases[index]) {
+        if let Rounds::UntilSteady(tracked) = spec.rounds
+            && steady::is_over(&self.results.phases[tracked.place], tracked.measure, round)
+        {
             self.left[index] = 0;
             return false;
         }
@@ -424,7 +462,11 @@ impl<'a> Driver<'a> {
         let phase = &mut self.results.phases[index];
         let number = phase.repeats.len() as u32;
         if m.requests() > 0 {
-            self.results.detail.repeats.push(detail(&phase.name, number, m));
+            let details = &mut self.results.detail.repeats;
+            if let Some(rounds) = self.plan.detailed_rounds {
+                details.retain(|d| d.phase != phase.name || d.repeat + rounds > number);
+            }
+            details.push(detail(&phase.name, number, m));
         }
         let failure = m.first_failure;
         let stopped = m.stopped;
@@ -537,16 +579,23 @@ impl<'a> Driver<'a> {
             Skipped::NotReached => self.late.then_some(Skipped::OutOfTime),
             ref ended => Some(ended.clone()),
         };
+        let window = |spec: &PhaseSpec| match spec.rounds {
+            Rounds::All => None,
+            Rounds::UntilSteady(tracked) => {
+                steady::window(&self.results.phases[tracked.place], tracked.measure)
+            }
+        };
+        let windows: Vec<_> = self.plan.phases.iter().map(window).collect();
         let phases = self.results.phases.iter_mut();
-        for (phase, spec) in phases.zip(&self.plan.phases) {
+        for ((phase, spec), window) in phases.zip(&self.plan.phases).zip(windows) {
             if !phase.repeats.is_empty() && phase.repeats.len() < spec.repeats as usize {
                 phase.cut_short = phase.cut_short.take().or_else(|| cut_short.clone());
             }
             if phase.skipped == Some(Skipped::NotReached) {
                 phase.skipped = Some(reason.clone());
             }
-            if spec.rounds == Rounds::UntilSteady {
-                steady::keep_window(phase);
+            if let Some(window) = window {
+                steady::leave_out_before(phase, window.start);
             }
         }
         self.results

@@ -15,9 +15,10 @@ pub mod summary;
 pub mod sustained;
 
 pub use driver::{
-    ExecuteError, Execution, Executor, Load, Observer, Progress, Results, Wear, WentBack, run,
+    ExecuteError, Execution, Executor, Load, Observer, Progress, Results, Wear, WentBack, go_on,
+    run,
 };
-pub use plan::{Group, Level, PhaseSpec, Plan, PlanInputs, PlanMedium, Rise, Rounds};
+pub use plan::{Group, Level, PhaseSpec, Plan, PlanInputs, PlanMedium, Rise, Rounds, Tracked};
 pub use summary::{
     SHORTEST_RATE, detail, is_only_short, latency, metrics, numbers, summarize, too_short,
 };

@@ -6,7 +6,7 @@
 
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
-use seekwell_runs::PhaseId;
+use seekwell_runs::{Measure, PhaseId};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -183,8 +183,22 @@ pub struct PhaseSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounds {
     All,
-    /// Until the rate is steady, and at most all: see [`crate::steady`].
-    UntilSteady,
+    /// Until what is tracked is steady, and at most all: see [`crate::steady`].
+    UntilSteady(Tracked),
+}
+
+/// What says whether rounds are steady.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tracked {
+    /// The place of its phase in the plan.
+    pub place: usize,
+    pub measure: Measure,
+}
+
+impl Rounds {
+    /// Until the requests a second of a plan's only phase are steady.
+    pub const OWN_RATE: Self =
+        Self::UntilSteady(Tracked { place: 0, measure: Measure::RequestsPerS });
 }
 
 impl PhaseSpec {
@@ -215,6 +229,8 @@ pub struct Plan {
     /// to finish its requests takes beyond the plan. A model has none: its figures do not depend on
     /// how fast they are computed.
     pub budget: Option<Nanos>,
+    /// Histograms and series are kept of so many of the last rounds; of all where nothing is said.
+    pub detailed_rounds: Option<u32>,
 }
 
 impl Plan {
@@ -241,12 +257,13 @@ impl Plan {
             spec.workload.ramp_ns = Nanos::from_millis(timing.ramp_ms);
         }
         let budget = (!inputs.medium.is_modelled()).then(|| level.measuring_budget());
-        Self { phases, settle: Nanos::from_millis(timing.settle_ms), budget }
+        let (settle, detailed_rounds) = (Nanos::from_millis(timing.settle_ms), None);
+        Self { phases, settle, budget, detailed_rounds }
     }
 
     /// A plan of the user's own phases, as `seekwell bench` runs them.
     pub fn of(phases: Vec<PhaseSpec>, settle: Nanos) -> Self {
-        Self { phases, settle, budget: None }
+        Self { phases, settle, budget: None, detailed_rounds: None }
     }
 
     pub fn phase(&self, name: &str) -> Option<&PhaseSpec> {

@@ -1,50 +1,67 @@
-//! Rounds of one workload until its rate is steady, by the rule of [`seekwell_stats::rounds`]: five
-//! rounds in a row within 20 % of their mean, with a fitted line that moves by at most 10 % of it;
-//! 25 rounds at most. A round is a repeat of the phase.
+//! Rounds until what is tracked is steady, by the rule of [`seekwell_stats::rounds`]: five rounds
+//! in a row within 20 % of their mean, with a fitted line that moves by at most 10 % of it; 25
+//! rounds at most. A round is a repeat of each phase of the plan; what is tracked is of one phase.
 
 use crate::summary::metrics;
-use seekwell_runs::{Invalid, Phase, Repeat, Steady, SteadyOutcome};
+use seekwell_runs::{Invalid, Measure, Phase, Repeat, Steady, SteadyOutcome};
 use seekwell_stats::Rounds;
 use seekwell_stats::steady::rounds;
+use std::ops::Range;
 
 pub const LEAST_ROUNDS: u32 = 5;
 pub const ROUNDS: u32 = 25;
 
-/// Reads, writes and discards a second of one round; nothing of one that gave no number.
-fn rate(round: &Repeat) -> Option<f64> {
+/// What is tracked in each of these rounds; those that gave no number are left out.
+pub fn values(repeats: &[Repeat], measure: Measure) -> Vec<f64> {
+    repeats.iter().filter_map(|round| value(round, measure)).collect()
+}
+
+/// What is tracked in a round, if it gave a number.
+fn value(round: &Repeat, measure: Measure) -> Option<f64> {
     if round.invalid.as_ref().is_some_and(|why| *why != Invalid::BeforeSteady) {
         return None;
     }
-    let moved = ["read", "write", "discard"].iter().filter_map(|op| round.ops.get(*op));
-    Some(moved.map(|op| op.requests_per_s).sum())
+    let moved = || ["read", "write", "discard"].iter().filter_map(|op| round.ops.get(*op));
+    let requests: u64 = moved().map(|op| op.requests).sum();
+    let sum: f64 = match measure {
+        Measure::RequestsPerS => moved().map(|op| op.requests_per_s).sum(),
+        Measure::RateBytesPerS => moved().map(|op| op.rate_bytes_per_s).sum(),
+        Measure::LatencyNsMean => {
+            let all = moved().map(|op| op.latency.ns_mean * op.requests as f64);
+            all.sum::<f64>() / requests as f64
+        }
+    };
+    (requests > 0).then_some(sum)
 }
 
-fn rates(phase: &Phase) -> Vec<f64> {
-    phase.repeats.iter().filter_map(rate).collect()
+/// Whether no more rounds are needed after the first `done`: what is tracked is steady, or will not
+/// be.
+pub(crate) fn is_over(phase: &Phase, measure: Measure, done: u32) -> bool {
+    let done = &phase.repeats[..phase.repeats.len().min(done as usize)];
+    !matches!(rounds(&values(done, measure)), Rounds::More { .. })
 }
 
-/// Whether no more rounds are needed: the rate is steady, or will not be.
-pub fn is_over(phase: &Phase) -> bool {
-    !matches!(rounds(&rates(phase)), Rounds::More { .. })
+/// The steady rounds of a phase, by their numbers from 0.
+pub fn window(phase: &Phase, measure: Measure) -> Option<Range<usize>> {
+    let Rounds::Steady { window, .. } = rounds(&values(&phase.repeats, measure)) else {
+        return None;
+    };
+    let told = |(number, round)| value(round, measure).map(|_| number);
+    let mut told = phase.repeats.iter().enumerate().filter_map(told);
+    let (first, last) = (told.nth(window.start)?, told.nth(window.len() - 2)?);
+    Some(first..last + 1)
 }
 
-/// Leaves rounds before the steady ones out of the phase's numbers, and says so in each.
-pub(crate) fn keep_window(phase: &mut Phase) {
-    if let Rounds::Steady { window, .. } = rounds(&rates(phase)) {
-        before_steady(phase, window.start);
-    }
-}
-
-/// Leaves the first `count` valid rounds out of the phase's numbers, and says so in each.
-pub fn before_steady(phase: &mut Phase, count: usize) {
-    let valid = phase.repeats.iter_mut().filter(|round| round.invalid.is_none());
-    valid.take(count).for_each(|round| round.invalid = Some(Invalid::BeforeSteady));
+/// Leaves the rounds before the steady ones out of a phase's numbers, and says so in each.
+pub fn leave_out_before(phase: &mut Phase, first: usize) {
+    let before = phase.repeats.iter_mut().take(first).filter(|round| round.invalid.is_none());
+    before.for_each(|round| round.invalid = Some(Invalid::BeforeSteady));
     phase.metrics = metrics(&phase.repeats);
 }
 
 /// What the rounds of a phase gave.
 pub fn conclude(phase: &Phase) -> Steady {
-    let rates = rates(phase);
+    let rates = values(&phase.repeats, Measure::RequestsPerS);
     let outcome = match rounds(&rates) {
         Rounds::Steady { window, mean } => {
             Some(SteadyOutcome::Reached { from: window.start as u32, mean_per_s: mean })

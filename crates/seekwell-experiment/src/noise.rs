@@ -4,7 +4,7 @@
 use crate::conclude::block_values;
 use crate::design::{Design, Forecast, Shape};
 use crate::document::Document;
-use seekwell_inspect::Inspection;
+use seekwell_inspect::{Inspection, TargetKind};
 use seekwell_job::PlainJob;
 use seekwell_stats::{BLOCKS_CAP, estimate};
 use serde::{Deserialize, Serialize};
@@ -134,7 +134,9 @@ pub fn identity(inspection: &Inspection) -> String {
         Ok(serde_json::Value::String(kind)) => kind,
         _ => String::new(),
     };
-    let Some(device) = &inspection.device else { return format!("{kind} {}", inspection.path) };
+    // What a modelled machine is made of depends on how it was set.
+    let real = inspection.device.as_ref().filter(|_| inspection.kind != TargetKind::Machine);
+    let Some(device) = real else { return format!("{kind} {}", inspection.path) };
     let known = device.wwn.as_ref().or(device.serial.as_ref());
     let role = device.role.as_ref().map(|r| r.value.clone());
     let name = known.map(|f| f.value.clone()).or(role).unwrap_or_else(|| device.name.clone());

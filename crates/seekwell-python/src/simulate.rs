@@ -14,7 +14,7 @@ use seekwell_io::target::Engine;
 use seekwell_run::bench::{BenchOptions, Question, bench};
 use seekwell_run::jobs::{Jobs, Request};
 use seekwell_run::replay::{ReplayOptions, Targets, replay};
-use seekwell_run::{Ending, Finished, Host, Purpose, RunError, Watcher};
+use seekwell_run::{Ending, Finished, Host, Keeping, Purpose, RunError, Watcher};
 use seekwell_runs::{RunDocument, RunKind, Tool};
 use seekwell_sys::{Live, Patient};
 use std::collections::BTreeMap;
@@ -98,7 +98,7 @@ fn run(
     let purpose = |kind| Purpose {
         kind,
         label: None,
-        keep: None,
+        keep: Keeping::No,
         engine: Engine::Auto,
         tool: Tool { version: env!("CARGO_PKG_VERSION").to_owned(), git_commit: None },
     };

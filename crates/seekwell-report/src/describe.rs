@@ -134,7 +134,7 @@ fn attached(disk: &Device) -> Option<String> {
 
 /// The main figures of a run as one sentence, or why there are none.
 pub fn sentence(document: &RunDocument) -> String {
-    let answer = study(document).and_then(|told| told.sentences.into_iter().next());
+    let answer = study(document).into_iter().flat_map(|told| told.sentences).next();
     if let Some(answer) = answer {
         return answer;
     }

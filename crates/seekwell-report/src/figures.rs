@@ -40,9 +40,10 @@ impl Figure {
     }
 }
 
-/// The figures of a run; none of several targets, which have no figure in common.
+/// The figures of a run; none of several targets, which have no figure in common, nor of a
+/// specification, whose tests have figures of their own.
 pub fn figures(document: &RunDocument) -> Vec<Figure> {
-    if matches!(document.study, Some(Study::Together(_))) {
+    if matches!(document.study, Some(Study::Together(_) | Study::Pts(_))) {
         return Vec::new();
     }
     let phases: Vec<&Phase> = document.phases.iter().filter(|p| p.skipped.is_none()).collect();

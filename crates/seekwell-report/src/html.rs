@@ -81,8 +81,8 @@ struct Entry<'a> {
     /// Of replays only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fidelity: Vec<Faith>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    study: Option<StudyText>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    study: Vec<StudyText>,
     /// What was written before measuring.
     #[serde(skip_serializing_if = "Option::is_none")]
     preconditioning: Option<String>,

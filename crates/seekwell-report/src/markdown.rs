@@ -103,16 +103,17 @@ fn write_study(out: &mut String, document: &RunDocument) {
     if let Some(said) = preconditioning(document) {
         let _ = writeln!(out, "{}\n", escape(&said));
     }
-    let Some(told) = study(document) else { return };
-    let _ = writeln!(out, "## {}\n", escape(&told.title));
-    // The first sentence heads the report.
-    told.sentences.iter().skip(1).for_each(|said| {
-        let _ = writeln!(out, "{}\n", escape(said));
-    });
-    let kinds = (0..told.columns.len()).map(|i| if i < told.words { "---|" } else { "---:|" });
-    let _ = writeln!(out, "{}|{}", markdown_row(&told.columns), kinds.collect::<String>());
-    out.extend(told.rows.iter().map(markdown_row));
-    out.push('\n');
+    for (part, told) in study(document).iter().enumerate() {
+        let _ = writeln!(out, "## {}\n", escape(&told.title));
+        // The first sentence heads the report.
+        told.sentences.iter().skip(usize::from(part == 0)).for_each(|said| {
+            let _ = writeln!(out, "{}\n", escape(said));
+        });
+        let kinds = (0..told.columns.len()).map(|i| if i < told.words { "---|" } else { "---:|" });
+        let _ = writeln!(out, "{}|{}", markdown_row(&told.columns), kinds.collect::<String>());
+        out.extend(told.rows.iter().map(markdown_row));
+        out.push('\n');
+    }
 }
 
 fn write_steps(out: &mut String, steps: &[StepRow]) {

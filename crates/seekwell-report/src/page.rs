@@ -214,14 +214,15 @@ fn study_table(out: &mut String, document: &RunDocument) {
     if let Some(said) = preconditioning(document) {
         *out += &format!("<p>{}</p>\n", escape(&said));
     }
-    let Some(told) = study(document) else { return };
-    *out += &format!("<h2>{}</h2>\n", escape(&told.title));
-    // The first sentence heads the page.
-    for said in told.sentences.iter().skip(1) {
-        *out += &format!("<p>{}</p>\n", escape(said));
+    for (part, told) in study(document).iter().enumerate() {
+        *out += &format!("<h2>{}</h2>\n", escape(&told.title));
+        // The first sentence heads the page.
+        for said in told.sentences.iter().skip(usize::from(part == 0)) {
+            *out += &format!("<p>{}</p>\n", escape(said));
+        }
+        let columns: Vec<&str> = told.columns.iter().map(String::as_str).collect();
+        *out += &table(&told.title, &columns, told.words, &told.rows);
     }
-    let columns: Vec<&str> = told.columns.iter().map(String::as_str).collect();
-    *out += &table("Medians of the valid repeats", &columns, told.words, &told.rows);
 }
 
 fn phase_table(out: &mut String, document: &RunDocument) {

@@ -3,12 +3,14 @@
 
 mod beside;
 mod limit;
+mod pts;
 mod stage;
 mod sustained;
 mod wa;
 mod watch;
 
 pub use limit::LimitError;
+pub use pts::{PtsOptions, PtsPlan};
 pub(crate) use watch::Watch;
 
 use crate::{Finished, Host, Purpose, RunError, Watcher, is_modelled, model, pick};
@@ -75,6 +77,8 @@ pub enum Question {
         /// Most of them to few blocks.
         skewed: PlainJob,
     },
+    /// What the tests of SNIA's specification give.
+    Pts(PtsPlan),
 }
 
 impl Question {
@@ -86,7 +90,13 @@ impl Question {
             Self::Amplification { even, skewed } => vec![even, skewed],
             Self::Beside(job, others) => std::iter::once(job).chain(others).collect(),
             Self::Sweep(grid) => grid.points.iter().map(|point| &point.job).collect(),
+            Self::Pts(pts) => pts.workloads().collect(),
         }
+    }
+
+    /// Whether a run finds what the one before it left, on a modelled machine too.
+    const fn goes_by_rounds(&self) -> bool {
+        matches!(self, Self::Steady(_) | Self::Pts(_))
     }
 }
 
@@ -120,7 +130,7 @@ pub fn bench<W: Watcher>(
     let interrupted = match question {
         Question::Once(workload) => once(&mut stage, options, workload, Rounds::All)?,
         Question::Steady(workload) => {
-            let interrupted = once(&mut stage, options, workload, Rounds::UntilSteady)?;
+            let interrupted = once(&mut stage, options, workload, Rounds::OWN_RATE)?;
             let rounds = stage.session.document.phases.first().map(conclude);
             stage.session.document.study = rounds.map(Study::Steady);
             interrupted
@@ -134,6 +144,7 @@ pub fn bench<W: Watcher>(
         Question::Amplification { even, skewed } => {
             wa::rounds(&mut stage, options, [("even", even), ("skewed", skewed)])?
         }
+        Question::Pts(pts) => pts::run(&mut stage, options, pts)?,
     };
     stage.session.conclude(interrupted, stage.wanted_bytes);
     Ok(stage.session.end())

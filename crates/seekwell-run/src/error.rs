@@ -85,6 +85,8 @@ pub enum RunError {
     Several(#[from] SeveralError),
     #[error(transparent)]
     Execute(#[from] ExecuteError),
+    #[error("{id} cannot be gone on with by this command: {why}")]
+    OtherRun { id: String, why: String },
     #[error("the measurement is not valid: {why}")]
     NotMeasured { why: String },
     #[error(transparent)]
@@ -130,8 +132,7 @@ pub enum RunError {
 
 classify!(RunError {
     Usage: Describe, NoMachine, NoParameters, LargerThanMachine, PartOfSector, NothingToRead,
-        NothingToDestroy, NotBeside, Arm, Sweep, File, Demand,
-        Calibration;
+        NothingToDestroy, NotBeside, OtherRun, Arm, Sweep, File, Demand, Calibration;
     Refused: Refusal, RingRefused, WouldWrite, WearNotTold, OnlyInOrder;
     Invalid: NotMeasured;
     | Self::Inspect(error) => error.class(),

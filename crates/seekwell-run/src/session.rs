@@ -9,8 +9,9 @@ use crate::wear::Counting;
 use crate::{Host, RunError, Watcher};
 use jiff::Timestamp;
 use seekwell_checkup::{
-    Executor, Observer, PhaseSpec, Plan, Progress, Results, is_only_short, run,
+    Executor, Observer, PhaseSpec, Plan, Progress, Results, go_on, is_only_short,
 };
+use seekwell_experiment::identity;
 use seekwell_explain::{Observed, findings};
 use seekwell_inspect::{Fact, Inspection, TargetKind};
 use seekwell_io::dispatch::TagPolicy;
@@ -22,6 +23,7 @@ use seekwell_runs::{
 };
 use seekwell_sys::View;
 use std::cmp::Reverse;
+use std::mem::take;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,12 +33,23 @@ pub struct Purpose {
     pub kind: RunKind,
     /// The user's name for this configuration.
     pub label: Option<String>,
-    /// Where the run is kept, if it is.
-    pub keep: Option<Store>,
+    /// Where the run is kept.
+    pub keep: Keeping,
     /// How requests are issued.
     pub engine: Issuer,
     /// What measures.
     pub tool: Tool,
+}
+
+/// Where a run is kept.
+#[derive(Debug, Clone)]
+pub enum Keeping {
+    /// Nowhere.
+    No,
+    /// Here, as a new one.
+    New(Store),
+    /// Here, in the run of this name, which it goes on with.
+    GoesOn(Store, String),
 }
 
 /// How a run went as a whole.
@@ -94,9 +107,13 @@ impl<'a, W: Watcher> Session<'a, W> {
             true => (Issuer::Auto, None),
             false => pick(purpose.engine, |text| line.note(text))?,
         };
-        let writer = match purpose.keep {
-            Some(store) => Some(store.create(purpose.kind, started)?),
-            None => None,
+        let (writer, kept) = match purpose.keep {
+            Keeping::No => (None, None),
+            Keeping::New(store) => (Some(store.create(purpose.kind, started)?), None),
+            Keeping::GoesOn(store, name) => {
+                let (writer, document, detail) = store.go_on(&name)?;
+                (Some(writer), Some((document, detail)))
+            }
         };
         let id =
             writer.as_ref().map_or_else(|| RunDocument::NOT_KEPT.into(), |w| w.id().to_owned());
@@ -111,7 +128,11 @@ impl<'a, W: Watcher> Session<'a, W> {
             modelled,
             ..RunDocument::new(id, purpose.kind, started.to_string(), made_by, inspection)
         };
-        let (detail, before, ahead, lost) = (Detail::default(), (0, 0), Nanos::ZERO, false);
+        let (document, detail) = match kept {
+            Some((kept, detail)) => (goes_on(kept, document)?, detail),
+            None => (document, Detail::default()),
+        };
+        let (before, ahead, lost) = ((0, 0), Nanos::ZERO, false);
         Ok(Self { host, engine, writer, lost, line, document, detail, before, ahead })
     }
 
@@ -137,14 +158,26 @@ impl<'a, W: Watcher> Session<'a, W> {
         executor
     }
 
-    /// Runs a plan, its phases after those of earlier plans, saving after every unit. Gives whether
-    /// it was interrupted.
+    /// Runs a plan, its phases after those of earlier plans, saving after every unit. What a run
+    /// that is gone on with has of it is not run again. Gives whether it was interrupted.
     pub fn run(&mut self, plan: &Plan, executor: &mut dyn Executor) -> bool {
+        let so_far = self.withdraw(|phase| plan.phase(phase).is_some());
         self.before = (self.document.phases.len(), self.detail.repeats.len());
         let control = Arc::clone(self.host.control);
-        let outcome = run(plan, executor, self, &control.stop);
+        let outcome = go_on(plan, so_far, executor, self, &control.stop);
         self.take(&outcome);
         outcome.interrupted
+    }
+
+    /// Takes phases out of the document, with their details.
+    pub fn withdraw(&mut self, which: impl Fn(&str) -> bool) -> Results {
+        let (phases, others) =
+            take(&mut self.document.phases).into_iter().partition(|phase| which(&phase.name));
+        let (repeats, rest) =
+            take(&mut self.detail.repeats).into_iter().partition(|detail| which(&detail.phase));
+        self.document.phases = others;
+        self.detail.repeats = rest;
+        Results { phases, detail: Detail { repeats }, interrupted: false }
     }
 
     /// What the measurement needs of its process.
@@ -302,6 +335,28 @@ fn invalid(document: &RunDocument) -> Vec<String> {
         reasons.push(format!("nothing was measured: {}", why.unwrap_or("no phase was run")));
     }
     reasons
+}
+
+/// The kept document of a run that goes on as this one would begin.
+///
+/// # Errors
+/// [`RunError::OtherRun`] where it is of another target.
+fn goes_on(kept: RunDocument, begins: RunDocument) -> Result<RunDocument, RunError> {
+    if identity(&kept.inspection) != identity(&begins.inspection) {
+        let why = format!("it was measured on {}", kept.inspection.target);
+        return Err(RunError::OtherRun { id: kept.id, why });
+    }
+    let RunDocument { tool, engine, inspection, label, .. } = begins;
+    Ok(RunDocument {
+        status: Status::Running,
+        ended_at: None,
+        label: label.or(kept.label),
+        tool,
+        engine,
+        inspection,
+        invalid: Vec::new(),
+        ..kept
+    })
 }
 
 fn io_uring_disabled(view: &dyn View) -> Option<Fact<u64>> {

@@ -7,7 +7,7 @@ use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
 use seekwell_job::PlainJob;
 use seekwell_run::bench::{BenchOptions, Question, bench};
-use seekwell_run::{Ending, Host, Purpose, RealExecutor, RunError, Source, Watcher};
+use seekwell_run::{Ending, Host, Keeping, Purpose, RealExecutor, RunError, Source, Watcher};
 use seekwell_runs::{RunKind, Tool};
 use seekwell_sys::{Live, Patient};
 use std::path::Path;
@@ -28,8 +28,13 @@ fn measure(target: &Path, workload: PlainJob) -> Result<seekwell_run::Finished, 
     let view = Patient::new(Live::system(), Duration::from_secs(2));
     let host = Host { view: &view, control: &Arc::new(Control::default()) };
     let tool = Tool { version: "1".to_owned(), git_commit: None };
-    let purpose =
-        Purpose { kind: RunKind::Bench, label: None, keep: None, engine: Engine::Auto, tool };
+    let purpose = Purpose {
+        kind: RunKind::Bench,
+        label: None,
+        keep: Keeping::No,
+        engine: Engine::Auto,
+        tool,
+    };
     let options = BenchOptions {
         target,
         size_bytes: None,

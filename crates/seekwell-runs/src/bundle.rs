@@ -72,6 +72,25 @@ impl Writer {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
             other => other.map_err(StoreError::io("creating", &dir))?,
         }
+        Self::lock(dir, id).inspect_err(|_| {
+            let _ = fs::remove_dir(store.join(id));
+        })
+    }
+
+    /// Goes on with a kept run, after [`sweep`].
+    pub(crate) fn again(
+        store: &Path,
+        outbox: Option<String>,
+        id: &str,
+    ) -> Result<Self, StoreError> {
+        let claimed = Self::lock(store.join(id), id)?;
+        let mut writer = claimed.ok_or_else(|| StoreError::StillRunning { id: id.to_owned() })?;
+        writer.outbox = outbox;
+        Ok(writer)
+    }
+
+    /// Takes the lock of a folder; `None` when someone else has it.
+    fn lock(dir: PathBuf, id: &str) -> Result<Option<Self>, StoreError> {
         // A folder without a lock looks abandoned: another process may sweep it just now.
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(LOCK)) {
             Err(e)
@@ -79,10 +98,7 @@ impl Writer {
             {
                 Ok(None)
             }
-            Err(source) => {
-                let _ = fs::remove_dir(&dir);
-                Err(StoreError::Io { doing: "creating", path: dir.join(LOCK), source })
-            }
+            Err(source) => Err(StoreError::Io { doing: "creating", path: dir.join(LOCK), source }),
             Ok(lock) if !(try_lock(&lock) && dir.join(LOCK).exists()) => Ok(None),
             Ok(lock) => {
                 let (id, outbox) = (id.to_owned(), None);

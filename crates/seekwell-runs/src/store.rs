@@ -121,6 +121,20 @@ impl Store {
         Writer::create(&self.dir, self.outbox.clone(), kind, now)
     }
 
+    /// Opens the kept run that `name` means to go on with it, once for all: nobody else writes it
+    /// as long as the writer lives.
+    ///
+    /// # Errors
+    /// [`StoreError::StillRunning`] when a living process is writing it, and as for
+    /// [`Runs::load`]; only what is in the store is gone on with.
+    pub fn go_on(&self, name: &str) -> Result<(Writer, RunDocument, Detail), StoreError> {
+        let id = self.find_id(name)?;
+        bundle::sweep(&self.dir);
+        let writer = Writer::again(&self.dir, self.outbox.clone(), &id)?;
+        let (run, detail) = self.load(&id)?;
+        Ok((writer, run, detail))
+    }
+
     /// The folder of the run that `name` means: an id, the beginning of one, its last four digits,
     /// `last` for the newest, or the path of a bundle or of its `run.json` (a name with a `/`).
     ///

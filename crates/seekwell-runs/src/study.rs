@@ -2,6 +2,7 @@
 
 use crate::calibration::Calibration;
 use crate::demand::Demand;
+use crate::pts::Pts;
 use crate::slowdown::FastCause;
 use crate::together::{Ratio, Together};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ pub enum Study {
     Demand(Box<Demand>),
     /// The numbers that a program asks for.
     Calibration(Box<Calibration>),
+    /// What the tests of SNIA's specification give.
+    Pts(Pts),
 }
 
 /// One workload alone and beside others.

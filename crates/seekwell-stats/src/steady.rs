@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Rounds of the SNIA window.
-const WINDOW: usize = 5;
+pub const WINDOW: usize = 5;
 /// Rounds after which a device counts as never settling.
 const ROUNDS_CAP: usize = 25;
 /// Highest range over the window, as a fraction of its mean.
-const RANGE: f64 = 0.20;
+pub const RANGE: f64 = 0.20;
 /// Highest excursion of the line fitted to the window, as a fraction of its mean.
-const EXCURSION: f64 = 0.10;
+pub const EXCURSION: f64 = 0.10;
 /// Highest distance of a sample from the mean inside a run, as a fraction of the mean.
 const DEVIATION: f64 = 0.10;
 
@@ -131,15 +131,19 @@ pub fn over_runs(courses: &[&[f64]], traffic: Traffic) -> Option<InRun> {
 
 /// How far a window wanders, as fractions of its mean. NaN, which is within no limit, where the
 /// mean is zero or a value is not a number.
-struct Fit {
-    range: f64,
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fit {
+    /// The highest less the lowest.
+    pub range: f64,
     /// Of the least-squares line, from the first sample to the last; negative where it falls.
-    excursion: f64,
-    deviation: f64,
+    pub excursion: f64,
+    /// Of the sample furthest from the mean.
+    pub deviation: f64,
 }
 
 impl Fit {
-    fn of(values: &[f64]) -> Self {
+    /// Of at least two values.
+    pub fn of(values: &[f64]) -> Self {
         let (level, middle) = (mean(values), (values.len() - 1) as f64 / 2.0);
         let at = |i: usize| i as f64 - middle;
         let shared: f64 = values.iter().enumerate().map(|(i, y)| at(i) * (y - level)).sum();

@@ -51,6 +51,7 @@ pub fn suites() -> Vec<&'static Suite> {
         &storagemark::SUITE,
         &written::SUSTAINED,
         &written::AMPLIFICATION,
+        &written::PTS,
     ]
 }
 

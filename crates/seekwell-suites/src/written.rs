@@ -1,9 +1,12 @@
 //! Suites that write a device until something is known of it. They have no steps: `bench` puts a
 //! question to the device, and how much is written follows from the answers.
 
-use crate::settings::Values::{Bytes, Count};
-use crate::settings::tunables;
+use crate::error::SuiteError;
+use crate::lists::words;
+use crate::settings::Values::{Bytes, Count, Text};
+use crate::settings::{Settings, tunables};
 use crate::suite::{Needs, On, Suite, any};
+use seekwell_runs::PtsKind;
 
 pub static SUSTAINED: Suite = Suite {
     name: "sustained",
@@ -50,3 +53,42 @@ pub static AMPLIFICATION: Suite = Suite {
     direct: |_| true,
     steps: |_| Vec::new(),
 };
+
+pub static PTS: Suite = Suite {
+    name: "pts",
+    title: "SNIA's Solid State Storage Performance Test Specification",
+    does: "Writes the device twice from start to end, then measures cells round after round until \
+           a steady state: requests a second of 7 shares of reads and 8 sizes (iops), throughput \
+           (tp, tp-128k), response times of single requests (latency), rate and response times \
+           over what is outstanding (dirth), and the rate while the load changes and comes back \
+           (xsr). It does not purge the device: do that before, and run one test at a time, for \
+           results that the specification accepts. A run that was stopped goes on with --resume. A \
+           device is overwritten (--destroy); on a directory the file system is part of it.",
+    takes: ["15 min and writing the device six times", "2 to 4 days; iops alone 5 to 23 h"],
+    writes: "what it can, most of the time",
+    source: "SNIA's PTS 2.0.2",
+    on: On::Destroyed,
+    tunables: tunables! {
+        "tests" Text, "iops,tp,latency,dirth,xsr" | "iops,tp,latency,dirth,xsr":
+            "tests to run: iops, tp, tp-128k, latency, dirth, xsr";
+        "cell" Count(1, 3600), "1" | "60": "seconds of each cell in a round";
+        "rounds" Count(1, 25), "5" | "25": "rounds at most until a steady state";
+        "numjobs" Count(1, 64), "4" | "4": "threads of random requests in iops and xsr";
+        "iodepth" Count(1, 1024), "32" | "32":
+            "requests outstanding in each thread in iops, tp and xsr";
+        "stretch" Count(1, 480), "8" | "480":
+            "cells of the first and last load of xsr; the one between has three quarters of it";
+    },
+    check: |settings| pts_tests(settings).map(drop),
+    needs: |_| Needs { bytes: 1 << 30, files: 1 },
+    direct: |_| true,
+    steps: |_| Vec::new(),
+};
+
+/// The tests that were chosen.
+///
+/// # Errors
+/// [`SuiteError::BadValue`].
+pub fn pts_tests(settings: &Settings) -> Result<Vec<PtsKind>, SuiteError> {
+    words(settings, "tests", &PtsKind::ALL.map(|kind| (kind.name(), kind)))
+}

@@ -6,7 +6,7 @@ use crate::exit::CommandError;
 use crate::progress::Line;
 use crate::signals;
 use seekwell_io::target::{Engine, TargetError};
-use seekwell_run::Purpose;
+use seekwell_run::{Keeping, Purpose};
 use seekwell_runs::{RunKind, Tool};
 use std::sync::Arc;
 
@@ -50,10 +50,11 @@ pub fn begin_command_with(
 pub fn purpose(context: &Context, options: RunOptions<'_>) -> Result<Purpose, CommandError> {
     let keep = options.keep;
     let store = (!keep.no_keep).then(|| context.outbox(&keep.push)).transpose()?;
+    let kept = store.map_or(Keeping::No, Keeping::New);
     Ok(Purpose {
         kind: options.kind,
         label: keep.label.clone(),
-        keep: store,
+        keep: kept,
         engine: options.engine,
         tool: tool(),
     })

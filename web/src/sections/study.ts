@@ -3,7 +3,7 @@
 import { h, section, table } from "../dom.ts";
 import { type Axis, type Line, plot } from "../plot.ts";
 import { roundsOf, stretchesOf, sweepLines, totalRate, triedRates, worstP99 } from "../study.ts";
-import type { Limit, Phase, Run, Spread, Steady, Sustained, Sweep } from "../types.ts";
+import type { Limit, Panel, Phase, Run, Spread, Steady, Sustained, Sweep, Told } from "../types.ts";
 import { binary, iops, rate as bytesPerSecond, time } from "../units.ts";
 
 const known = (line: Line) => line.values.some((value) => value !== null);
@@ -109,7 +109,31 @@ function sustainedPlot(study: Sustained): HTMLElement {
   });
 }
 
-function plots(run: Run): HTMLElement | null {
+const UNITS = {
+  per_second: { label: "a second", format: iops },
+  bytes_per_second: { label: "MB/s", format: bytesPerSecond },
+  time: { label: "time", format: time },
+};
+
+/** A plot that seekwell put together. */
+function panelPlot(panel: Panel): HTMLElement {
+  const lines = panel.lines.map(([label, values]) => ({ label, values })).filter(known);
+  return plot({
+    title: panel.title,
+    summary: `${panel.title}, at ${panel.places.length} places.`,
+    x: placesAxis(panel.along, panel.places),
+    y: UNITS[panel.unit],
+    at: panel.places.map((_, i) => i),
+    lines,
+    spread: "none",
+    height: 260,
+    marks: panel.places.length <= 60,
+    legend: lines.length > 1,
+  });
+}
+
+/** The plots of one part of what is said of a study. */
+function plots(run: Run, told: Told): HTMLElement | null {
   const study = run.document.study;
   switch (study?.kind) {
     case "sweep":
@@ -120,24 +144,29 @@ function plots(run: Run): HTMLElement | null {
       return study.rounds_per_s.length > 1 ? steadyPlot(study) : null;
     case "sustained":
       return study.rates_bytes_per_s.length > 1 ? sustainedPlot(study) : null;
+    case "pts": {
+      const drawn = told.panels.filter((panel) => panel.places.length > 1).map(panelPlot);
+      return drawn.length === 0 ? null : h("div", { class: "pair" }, ...drawn);
+    }
     default:
       return null;
   }
 }
 
-export function study(run: Run, prefix: string): HTMLElement | null {
-  const told = run.study;
+export function study(run: Run, prefix: string): (HTMLElement | null)[] {
   const before = run.preconditioning ? h("p", {}, run.preconditioning) : null;
-  if (!told) return before;
-  const columns = told.columns.map((title, i) => ({ title, number: i >= told.words }));
-  return section(
-    told.title,
-    `${prefix}-study`,
-    // The first sentence heads the page.
-    ...told.sentences.slice(1).map((said) => h("p", {}, said)),
-    before,
-    plots(run),
-    // Rounds are in the table of their plot.
-    run.document.study?.kind === "steady" ? null : table(told.title, columns, told.rows),
-  );
+  if (!run.study) return [before];
+  return run.study.map((told, part) => {
+    const columns = told.columns.map((title, i) => ({ title, number: i >= told.words }));
+    return section(
+      told.title,
+      part === 0 ? `${prefix}-study` : `${prefix}-study-${part}`,
+      // The first sentence heads the page.
+      ...told.sentences.slice(part === 0 ? 1 : 0).map((said) => h("p", {}, said)),
+      part === 0 ? before : null,
+      plots(run, told),
+      // Rounds are in the table of their plot.
+      run.document.study?.kind === "steady" ? null : table(told.title, columns, told.rows),
+    );
+  });
 }

@@ -29,9 +29,13 @@ const SPREAD: f64 = 0.25;
 const WILD: f64 = 0.5;
 
 fn noisy(input: &Observed<'_>) -> Option<Found> {
-    // Its numbers are of parts of runs, and have intervals of their own.
-    if matches!(input.study, Some(Study::Calibration(found)) if found.text.is_some()) {
-        return None;
+    match input.study {
+        // Its numbers are of parts of runs, and have intervals of their own.
+        Some(Study::Calibration(found)) if found.text.is_some() => return None,
+        // Rounds of a device that is on its way to a steady state differ, and whether it got there
+        // is what was asked.
+        Some(Study::Pts(_)) => return None,
+        _ => {}
     }
     let measured: Vec<_> =
         input.phases().iter().filter_map(|p| Some((p, main_rate(p)?.1))).collect();

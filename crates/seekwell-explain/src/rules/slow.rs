@@ -28,7 +28,7 @@ const HALF: f64 = 0.5;
 
 fn slows_down(input: &Observed<'_>) -> Option<Found> {
     // Where the rate falls is what was to be found, and the study tells it.
-    if let Some(Study::Sustained(_) | Study::Calibration(_)) = input.study {
+    if let Some(Study::Sustained(_) | Study::Calibration(_) | Study::Pts(_)) = input.study {
         return None;
     }
     let rotates = input.disk().and_then(|d| input.rotates(d)) == Some(true);

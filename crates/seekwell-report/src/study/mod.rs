@@ -7,6 +7,7 @@ mod calibration;
 mod demand;
 mod limit;
 pub(crate) mod plot;
+mod pts;
 mod steady;
 mod sustained;
 mod sweep;
@@ -22,9 +23,11 @@ pub use text::StudyText;
 use crate::units::{capacity, time};
 use seekwell_runs::{RunDocument, Study};
 
-/// What is to be said of a run's study, where it has one.
-pub fn study(document: &RunDocument) -> Option<StudyText> {
-    Some(match document.study.as_ref()? {
+/// What is to be said of a run's study, where it has one; the first sentence heads a report.
+pub fn study(document: &RunDocument) -> Vec<StudyText> {
+    let Some(study) = &document.study else { return Vec::new() };
+    vec![match study {
+        Study::Pts(pts) => return pts::texts(document, pts),
         Study::Sweep(sweep) => sweep::text(document, sweep),
         Study::Limit(limit) => limit::text(limit),
         Study::Steady(steady) => steady::text(steady),
@@ -34,7 +37,7 @@ pub fn study(document: &RunDocument) -> Option<StudyText> {
         Study::Amplification(amplification) => wa::text(amplification),
         Study::Demand(demand) => demand::text(document, demand),
         Study::Calibration(calibration) => calibration::text(document, calibration),
-    })
+    }]
 }
 
 /// What was written before measuring, as a sentence; none where nothing was.

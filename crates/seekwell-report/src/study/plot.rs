@@ -2,6 +2,7 @@
 
 use crate::text::columns;
 use crate::units::{bytes_per_s, iops, time};
+use serde::Serialize;
 
 const ROWS: usize = 8;
 /// Values further apart than this factor are drawn on a log scale.
@@ -14,7 +15,7 @@ const ONE: char = '●';
 const BOTH: char = '*';
 
 /// One plot: lines over places that all of them share.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Panel {
     /// What is drawn, with its unit.
     pub title: String,
@@ -25,7 +26,8 @@ pub struct Panel {
     pub unit: Unit,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Unit {
     PerSecond,
     BytesPerSecond,
@@ -33,7 +35,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    fn write(self, value: f64) -> String {
+    /// A value with its unit.
+    pub fn write(self, value: f64) -> String {
         match self {
             _ if value == 0.0 => "0".to_owned(),
             Self::PerSecond => iops(value),
@@ -60,8 +63,28 @@ impl Panel {
         (self.lines.len() > 1).then(|| names.collect::<Vec<_>>().join("   "))
     }
 
+    /// The same with so many places at most, each the mean of its neighbours.
+    fn thinned(&self, most: usize) -> Self {
+        let each = self.places.len().div_ceil(most.max(1)).max(1);
+        let mean = |values: &[Option<f64>]| {
+            let known: Vec<f64> = values.iter().flatten().copied().collect();
+            (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+        };
+        let line = |(name, values): &(String, Vec<Option<f64>>)| {
+            (name.clone(), values.chunks(each).map(mean).collect())
+        };
+        let places = self.places.chunks(each).map(|chunk| chunk[chunk.len() - 1].clone());
+        let (places, lines) = (places.collect(), self.lines.iter().map(line).collect());
+        Self { places, lines, ..self.clone() }
+    }
+
     /// The plot in lines of at most `width` columns.
     pub fn draw(&self, width: usize) -> Vec<String> {
+        /// The axis on the left.
+        const MARGIN: usize = 16;
+        if self.places.len() + MARGIN > width.max(2 * MARGIN) {
+            return self.thinned(width.saturating_sub(MARGIN).max(MARGIN)).draw(width);
+        }
         let high = self.values().fold(f64::MIN_POSITIVE, f64::max);
         let least = self.values().filter(|v| *v > 0.0).fold(high, f64::min);
         let log = high / least > WIDE;

@@ -6,7 +6,8 @@ use crate::text::columns;
 use crate::{Style, testing};
 use proptest::prelude::*;
 use seekwell_runs::{
-    Limit, LimitOutcome, Point, Preconditioning, Steady, SteadyOutcome, Sweep, Trial,
+    Limit, LimitOutcome, Measure, Point, Preconditioning, Pts, PtsCell, PtsFound, PtsKind,
+    PtsSeries, PtsTest, PtsWindow, Status, Steady, SteadyOutcome, Sweep, Trial,
 };
 
 const PLAIN: Style = Style { color: false };
@@ -16,6 +17,12 @@ fn with(study: Study) -> RunDocument {
     document.findings.clear();
     document.study = Some(study);
     document
+}
+
+/// The only part of what is said.
+fn told(document: &RunDocument) -> StudyText {
+    let [told] = study(document).try_into().expect("one part");
+    told
 }
 
 fn depths() -> RunDocument {
@@ -57,7 +64,7 @@ fn limit(outcome: Option<LimitOutcome>) -> Limit {
 #[test]
 fn a_sweep_is_a_row_for_each_point_and_two_plots() {
     let document = depths();
-    let told = study(&document).expect("a study");
+    let told = told(&document);
     assert_eq!(told.rows.len(), 6);
     assert_eq!(told.columns[..5], ["iodepth", "MB/s", "IOPS", "p50", "p99"]);
     assert_eq!(told.rows[5][0], "32");
@@ -71,8 +78,7 @@ fn a_sweep_is_a_row_for_each_point_and_two_plots() {
 #[test]
 fn a_limit_says_the_rate_its_share_of_the_closed_loop_and_every_rate_tried() {
     let told =
-        study(&with(Study::Limit(limit(Some(LimitOutcome::Found { requests_per_s: 8_000.0 })))))
-            .expect("a study");
+        told(&with(Study::Limit(limit(Some(LimitOutcome::Found { requests_per_s: 8_000.0 })))));
     assert_eq!(told.title, "The highest rate with p99.9 ≤ 2.00 ms");
     assert_eq!(
         told.sentences,
@@ -89,8 +95,7 @@ fn a_limit_says_the_rate_its_share_of_the_closed_loop_and_every_rate_tried() {
 
 #[test]
 fn every_end_of_a_search_has_a_sentence_of_its_own() {
-    let said =
-        |outcome| study(&with(Study::Limit(limit(outcome)))).expect("told").sentences[0].clone();
+    let said = |outcome| told(&with(Study::Limit(limit(outcome)))).sentences[0].clone();
     let lowest = said(Some(LimitOutcome::NotEvenLowest { requests_per_s: 312.5 }));
     assert!(lowest.starts_with("Not even 312 requests/s"), "{lowest}");
     let never = said(Some(LimitOutcome::NeverExceeded { requests_per_s: 10_000.0 }));
@@ -110,7 +115,7 @@ fn steady_state_says_which_rounds_count_and_what_was_written_before() {
         random_bytes: 2_000_000_000,
         took_ns: 12_000_000_000,
     });
-    let told = study(&document).expect("a study");
+    let told = told(&document);
     let said = "Steady from round 3 to 7: 1,000 requests/s on average; the 2 rounds before them do \
                 not count.";
     assert_eq!(told.sentences, [said]);
@@ -126,7 +131,7 @@ fn steady_state_says_which_rounds_count_and_what_was_written_before() {
 #[test]
 fn a_run_without_a_question_is_shown_as_ever_and_a_bench_with_its_costs() {
     let (mut document, _) = testing::rich();
-    assert_eq!(study(&document), None);
+    assert_eq!(study(&document), []);
     assert_eq!(preconditioning(&document), None);
     document.kind = seekwell_runs::RunKind::Bench;
     let text = crate::terminal(&document, 80, PLAIN).replace("\n  ", " ");
@@ -184,4 +189,92 @@ proptest! {
             prop_assert!(columns(line) <= width, "{line:?}");
         }
     }
+}
+
+fn pts_test(kind: PtsKind, cells: &[(u8, u32, u32)], finished: bool) -> PtsTest {
+    let cell = |(read_percent, block_bytes, depth): &(u8, u32, u32)| PtsCell {
+        phase: format!("r{read_percent}-{block_bytes}-{depth}"),
+        read_percent: *read_percent,
+        block_bytes: *block_bytes,
+        threads: 2,
+        depth: *depth,
+        found: Some(PtsFound {
+            requests_per_s: f64::from(*block_bytes + u32::from(*read_percent) + depth),
+            rate_bytes_per_s: 1e6 * f64::from(*block_bytes),
+            latency_ns_mean: 1e3 * f64::from(*depth),
+            latency_ns_p99_999: None,
+            latency_ns_max: 5_000_000,
+        }),
+    };
+    let rounds = vec![2000.0, 1000.0, 1010.0, 1000.0, 1010.0, 1000.0];
+    let window = PtsWindow {
+        from: 1,
+        rounds: 5,
+        steady: true,
+        mean: 1004.0,
+        range: 0.01,
+        excursion: -0.001,
+    };
+    let cells = cells.iter().map(cell).collect();
+    let (measure, window) = (Measure::RequestsPerS, Some(window));
+    let series = vec![PtsSeries { phase: "tracked".into(), measure, rounds, window, cells }];
+    PtsTest { kind, written_first_bytes: 1 << 30, series, finished }
+}
+
+fn pts(tests: Vec<PtsTest>) -> RunDocument {
+    let short = vec!["cells of 1 s in place of 60 s".into()];
+    with(Study::Pts(Pts { short, asked: [].into(), tests }))
+}
+
+#[test]
+fn the_tests_of_the_specification_have_its_tables() {
+    let matrix = [(100, 4096, 1), (0, 4096, 1), (100, 512, 1), (0, 512, 1)];
+    let demands = [(0, 4096, 32), (0, 4096, 1)];
+    let tests = vec![
+        pts_test(PtsKind::Iops, &matrix, true),
+        pts_test(PtsKind::Latency, &matrix, true),
+        pts_test(PtsKind::Dirth, &demands, true),
+    ];
+    let parts = study(&pts(tests));
+    let rows = |part: usize| parts[part].rows.iter().map(|row| row.join(" ")).collect::<Vec<_>>();
+    assert_eq!(rows(0)[0], "tracked: IOPS 2 to 6 yes 1,004 1.0 % -0.1 %");
+    assert_eq!(parts[1].columns, ["size", "0/100", "100/0"]);
+    assert_eq!(rows(1), ["512 B 513 613", "4 KiB 4,097 4,197"], "small ones and writes first");
+    assert_eq!(rows(2)[0], "512 B 0/100 1.00 µs — 5.00 ms");
+    assert_eq!(rows(3), ["64 2 32 4,128 32.0 µs — 5.00 ms", "2 2 1 4,097 1.00 µs — 5.00 ms"]);
+    let headline = "4,197 random reads and 4,097 writes of 4 KiB a second; 1.00 µs for a read and \
+                    1.00 µs for a write of 4 KiB alone; 4,128 writes a second with 64 outstanding.";
+    assert_eq!(parts[0].sentences[0], headline);
+    assert!(parts[0].sentences[1].ends_with("cells of 1 s in place of 60 s."), "{parts:?}");
+    let lines = &parts[0].panels[0].lines;
+    assert_eq!(lines[1].1[..2], [Some(2000.0), None], "rounds before the window are apart");
+}
+
+#[test]
+fn a_test_that_was_stopped_says_how_it_goes_on_and_one_that_has_nothing_says_so() {
+    let mut document = pts(vec![pts_test(PtsKind::Tp, &[(100, 4096, 1), (0, 4096, 1)], false)]);
+    document.status = Status::Interrupted;
+    let said = study(&document)[0].sentences.join(" ");
+    assert!(said.contains(&format!("--resume {} goes on", document.id)), "{said}");
+    document.status = Status::Complete;
+    assert!(!study(&document)[0].sentences.join(" ").contains("--resume"));
+    let none = study(&pts(Vec::new()));
+    assert_eq!((none.len(), none[0].sentences[0].as_str()), (1, "No test has given a number yet."));
+}
+
+#[test]
+fn a_plot_of_more_places_than_columns_shows_means_of_neighbours() {
+    let values: Vec<_> = (0..1000).map(|i| Some(if i < 500 { 100.0 } else { 50.0 })).collect();
+    let panel = Panel {
+        title: "rate".into(),
+        along: "minute".into(),
+        places: (1..=1000).map(|i| i.to_string()).collect(),
+        lines: vec![("rate".into(), values)],
+        unit: Unit::PerSecond,
+    };
+    let drawn = panel.draw(80);
+    assert!(drawn.iter().all(|line| columns(line) <= 80), "{drawn:#?}");
+    let marks = |row: usize| drawn[row].matches('●').count();
+    assert!(marks(1) > 20 && marks(5) > 20, "{drawn:#?}");
+    assert!(drawn.last().unwrap().ends_with("1000"), "{drawn:#?}");
 }

@@ -15,6 +15,5 @@ pub struct StudyText {
     /// So many columns at the end can be left out where there is no room.
     pub spare: usize,
     pub rows: Vec<Vec<String>>,
-    #[serde(skip)]
     pub(crate) panels: Vec<Panel>,
 }

@@ -7,14 +7,16 @@ use crate::limits::{COLUMNS, LimitRow, TITLE, limits, next};
 use crate::rows::NONE;
 use crate::text::{columns as width_of, wrap};
 use anstyle::Style as Paint;
-use seekwell_runs::RunDocument;
+use seekwell_runs::{RunDocument, Study};
 
 /// Space between two columns.
 const GAP: usize = 2;
 
 pub(super) fn table(page: &mut Page, document: &RunDocument) {
+    // Of a hundred cells it is for the page.
+    let is_long = matches!(document.study, Some(Study::Pts(_)));
     let rows = gathered(&limits(document));
-    if rows.is_empty() {
+    if rows.is_empty() || is_long {
         return;
     }
     page.heading(TITLE);

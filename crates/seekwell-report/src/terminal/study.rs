@@ -19,15 +19,25 @@ pub(super) fn study(page: &mut Page, document: &RunDocument) -> bool {
         page.text(&said, "", "", Paint::new());
         page.blank();
     }
-    let Some(told) = crate::study::study(document) else { return false };
+    for told in crate::study::study(document) {
+        part(page, document, &told);
+    }
+    has_numbers(document) || matches!(document.study, Some(Study::Limit(_)))
+}
+
+/// Whether the tables of a study hold the numbers of the phases.
+fn has_numbers(document: &RunDocument) -> bool {
+    matches!(document.study, Some(Study::Sweep(_) | Study::Together(_) | Study::Pts(_)))
+}
+
+fn part(page: &mut Page, document: &RunDocument, told: &StudyText) {
     page.heading(&told.title);
     for said in &told.sentences {
         page.text(said, "", "", Paint::new());
     }
-    let in_table = matches!(document.study, Some(Study::Sweep(_) | Study::Together(_)));
     // The rounds of a steady state are in the plot.
     if !matches!(document.study, Some(Study::Steady(_))) {
-        table(page, &told);
+        table(page, told);
     }
     let panels: Vec<_> = told.panels.iter().filter(|panel| panel.is_worth_it()).cloned().collect();
     page.blank();
@@ -38,7 +48,6 @@ pub(super) fn study(page: &mut Page, document: &RunDocument) -> bool {
         }
         page.blank();
     }
-    in_table || matches!(document.study, Some(Study::Limit(_)))
 }
 
 /// The table, without the columns at its end for which there is no room.
@@ -71,7 +80,7 @@ fn table(page: &mut Page, told: &StudyText) {
 pub(super) fn costs(page: &mut Page, document: &RunDocument, rows: &[Row]) {
     // A sweep has it in its table; of a limit what it rests on.
     let counts = |phase: &str| match &document.study {
-        Some(Study::Sweep(_) | Study::Together(_)) => false,
+        _ if has_numbers(document) => false,
         Some(Study::Limit(limit)) => {
             let confirms = limit.trials.iter().any(|t| t.confirms && t.phase == phase);
             confirms || limit.closed_phase == phase

@@ -92,7 +92,7 @@ impl<'a, W: Watcher> Stage<'a, W> {
         if model {
             told(executor.wear())?;
         }
-        if options.precondition || sustained || wears || matches!(question, Question::Steady(_)) {
+        if options.precondition || sustained || wears || question.goes_by_rounds() {
             executor.keep_machine();
         }
         let wanted_bytes = wanted.end_bytes();
@@ -152,9 +152,12 @@ impl<'a, W: Watcher> Stage<'a, W> {
         Ok(false)
     }
 
-    /// Writes the region twice; gives how many bytes and how long it took, or nothing where it was
-    /// interrupted.
-    fn overwrite(
+    /// Writes the region of a workload twice; gives how many bytes and how long it took, or nothing
+    /// where it was interrupted.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn overwrite(
         &mut self,
         like: &Workload,
         pattern: Pattern,

@@ -24,7 +24,7 @@ pub fn rounds<W: Watcher>(
         let drawn = stage.workload(job, options.seed)?;
         let (phase, title) = (format!("wa-{name}"), format!("{}, {name}", job.title()));
         let mut spec = PhaseSpec::new(phase, title, Group::Custom, drawn, ROUNDS);
-        spec.rounds = Rounds::UntilSteady;
+        spec.rounds = Rounds::OWN_RATE;
         let plan = Plan::of(vec![spec], Nanos::ZERO);
         let interrupted = stage.run(&plan, std::mem::take(&mut precondition), None)?;
         study.workloads.extend(stage.session.document.phases.last().map(found));

@@ -24,7 +24,7 @@ use crate::shipped;
 use crate::{Finished, Host, Purpose, RunError, Watcher};
 use course::{Course, rate};
 use seekwell_checkup::numbers;
-use seekwell_checkup::steady::{LEAST_ROUNDS, before_steady};
+use seekwell_checkup::steady::{LEAST_ROUNDS, leave_out_before};
 use seekwell_explain::{Observed, fast_cause, is_cloud};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -176,7 +176,9 @@ fn is_of(phase: &Phase, quantity: &Quantity) -> bool {
 /// Runs before a number had settled are none of its phase's figures.
 fn leave_out(quantity: &Quantity, document: &mut RunDocument) {
     for phase in document.phases.iter_mut().filter(|phase| is_of(phase, quantity)) {
-        before_steady(phase, quantity.skipped_runs as usize);
+        let valid = phase.repeats.iter().enumerate().filter(|(_, repeat)| repeat.invalid.is_none());
+        let first = valid.map(|(number, _)| number).nth(quantity.skipped_runs as usize);
+        leave_out_before(phase, first.unwrap_or(phase.repeats.len()));
     }
 }
 

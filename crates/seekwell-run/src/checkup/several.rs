@@ -252,7 +252,7 @@ fn plan(targets: &[Target], found: &[Found], options: &CheckupOptions<'_>) -> Pl
             }
         }
     }
-    let mut plan = Plan { phases, settle: nowhere.settle, budget: None };
+    let mut plan = Plan { phases, settle: nowhere.settle, budget: None, detailed_rounds: None };
     let fixed = plan.phases.first().map_or(0, |spec| {
         let run = spec.workload.runtime_ns;
         plan.duration_of(spec).since(run).0

@@ -15,10 +15,11 @@ use seekwell_runs::together::{Comparison, Part, Rate, Ratio, Target, Together};
 use seekwell_runs::{
     Amplification, AmplificationOf, Beginning, Beside, Bound, Calibration, Demand, DemandVerdict,
     Detail, DeviceCount, Effect, Engine, Fall, FastCause, FastRegion, Fidelity, JobFile, JobWork,
-    Latency, Limit, LimitOutcome, Medium, Mismatch, OpSummary, Phase, Point, Preconditioning,
-    Quantity, QuantityState, Recovery, Repeat, RepeatDetail, Replay, ReplayMode, RunDocument,
-    RunKind, Side, Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, SteadyValue,
-    Stretch, Study, SuiteStep, Sustained, SustainedEnd, Sweep, Tool, Trial,
+    Latency, Limit, LimitOutcome, Measure, Medium, Mismatch, OpSummary, Phase, Point,
+    Preconditioning, Pts, PtsCell, PtsFound, PtsKind, PtsSeries, PtsTest, PtsWindow, Quantity,
+    QuantityState, Recovery, Repeat, RepeatDetail, Replay, ReplayMode, RunDocument, RunKind, Side,
+    Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, SteadyValue, Stretch, Study,
+    SuiteStep, Sustained, SustainedEnd, Sweep, Tool, Trial,
 };
 use std::collections::BTreeMap;
 
@@ -422,7 +423,7 @@ fn sustained() -> Sustained {
     }
 }
 
-pub fn studies() -> [Study; 9] {
+pub fn studies() -> [Study; 10] {
     let point = Point { phase: "phase-0".into(), values: vec!["1".into()] };
     let trial = Trial {
         phase: "phase-0".into(),
@@ -470,7 +471,41 @@ pub fn studies() -> [Study; 9] {
         Study::Together(Box::new(together())),
         Study::Demand(Box::new(demand())),
         Study::Calibration(Box::new(calibration())),
+        Study::Pts(pts()),
     ]
+}
+
+/// A short form of one test.
+fn pts() -> Pts {
+    let found = PtsFound {
+        requests_per_s: 1_000.0,
+        rate_bytes_per_s: 4_096_000.0,
+        latency_ns_mean: 1e6,
+        latency_ns_p99_999: None,
+        latency_ns_max: 2_000_000,
+    };
+    let cell = PtsCell {
+        phase: "phase-0".into(),
+        read_percent: 100,
+        block_bytes: 4096,
+        threads: 1,
+        depth: 1,
+        found: Some(found),
+    };
+    let (mean, range, excursion) = (1_000.0, 0.1, -0.01);
+    let series = PtsSeries {
+        phase: "phase-0".into(),
+        measure: Measure::RequestsPerS,
+        rounds: vec![1_000.0; 5],
+        window: Some(PtsWindow { from: 0, rounds: 5, steady: true, mean, range, excursion }),
+        cells: vec![cell],
+    };
+    let (kind, written_first_bytes) = (PtsKind::Latency, 1);
+    Pts {
+        short: vec!["cells of 1 s in place of 60 s".into()],
+        asked: [("cell".to_owned(), "1".to_owned())].into(),
+        tests: vec![PtsTest { kind, written_first_bytes, series: vec![series], finished: true }],
+    }
 }
 
 /// Two targets behind one link, and one that could not be opened.

@@ -476,9 +476,9 @@ pub struct Bench {
     ///
     /// A suite works in its own directory on the target, which is always removed, and leaves at
     /// least 10 % of the file system and 1 GiB free. Those that only read take a block device or a
-    /// file too. A modelled machine plays what the steps ask of a disk. `sustained` and `wa`
-    /// write a device (--destroy), a directory or a modelled machine, and take --size, --runtime
-    /// and --engine.
+    /// file too. A modelled machine plays what the steps ask of a disk. `sustained`, `wa`
+    /// and `pts` write a device (--destroy), a directory or a modelled machine, and take --size
+    /// and --engine, the first two --runtime too.
     #[arg(
         long, value_name = "NAME",
         conflicts_with_all = [
@@ -487,9 +487,15 @@ pub struct Bench {
         ]
     )]
     pub suite: Option<String>,
-    /// Short form of the suite: under a minute; modelled machines always play the full form
+    /// Short form of the suite; modelled machines play the steps of recorded suites in full
     #[arg(long, requires = "suite", conflicts_with = "full")]
     pub quick: bool,
+    /// Go on with a run of --suite pts that was stopped: its id, the beginning of it, or `last`
+    ///
+    /// Everything else is given as it was for that run. On a modelled machine and a directory a
+    /// test that was not finished begins again; on a device it goes on with the cell it was at.
+    #[arg(long, value_name = "RUN", requires = "suite", conflicts_with = "no_keep")]
+    pub resume: Option<String>,
     /// Full form of the suite: the default; with `--suite list` everything about each
     #[arg(long, requires = "suite")]
     pub full: bool,

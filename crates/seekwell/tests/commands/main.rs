@@ -32,6 +32,7 @@ mod machine_serve;
 mod measures;
 mod outputs;
 mod page;
+mod pts;
 mod push;
 mod record;
 mod record_parts;

@@ -15,9 +15,9 @@ use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Rw};
 use seekwell_job::PlainJob;
-use seekwell_run::bench::{BenchOptions, Question, bench};
-use seekwell_run::is_modelled;
+use seekwell_run::bench::{BenchOptions, PtsOptions, PtsPlan, Question, bench};
 use seekwell_run::suite::{SuiteOptions, announce, suite};
+use seekwell_run::{Keeping, is_modelled};
 use seekwell_runs::{LimitOutcome, RunKind, Study};
 use seekwell_suites::{Level, On, Settings, SuiteError, find, written};
 use std::path::Path;
@@ -51,7 +51,10 @@ fn ask(question: &Question, set: &[(String, String)], args: &Bench, context: &Co
         seed: args.seed,
     };
     let line = Line::live(args.beyond.progress, context, is_modelled(options.target));
-    let (line, purpose) = begin_command_with(line, context, kept(args, args.workload.engine))?;
+    let (line, mut purpose) = begin_command_with(line, context, kept(args, args.workload.engine))?;
+    if let (Keeping::New(store), Some(name)) = (&purpose.keep, &args.resume) {
+        purpose.keep = Keeping::GoesOn(store.clone(), name.clone());
+    }
     let (document, detail, ending) = bench(context.host(), line, purpose, &options, question)?;
     let unsettled = matches!(
         &document.study,
@@ -97,6 +100,20 @@ fn sustained(settings: &Settings, args: &Bench) -> Question {
     Question::Sustained { job, runtime, rests }
 }
 
+/// The tests of SNIA's specification.
+fn pts(settings: &Settings, args: &Bench) -> Result<Question, CommandError> {
+    let number = |name| settings.number(name) as u32;
+    Ok(Question::Pts(PtsPlan::of(PtsOptions {
+        tests: written::pts_tests(settings)?,
+        cell: Nanos::from_millis(1000 * settings.number("cell")),
+        rounds: number("rounds"),
+        numjobs: number("numjobs"),
+        iodepth: number("iodepth"),
+        stretch: number("stretch"),
+        engine: args.workload.engine,
+    })))
+}
+
 /// Random writes, even and skewed.
 fn amplification(settings: &Settings, args: &Bench) -> Question {
     let even = PlainJob {
@@ -112,18 +129,20 @@ fn amplification(settings: &Settings, args: &Bench) -> Question {
 fn run_suite(name: &str, args: &Bench, context: &Context) -> Ended {
     let found = find(name)?;
     let on = args.on.as_deref().ok_or(SuiteError::NoTarget { suite: found.name })?;
-    // A model takes no time to be short of, and what it plays was recorded in the full form.
-    let quick = args.quick && !is_modelled(on);
+    let asks = found.on == On::Destroyed;
+    // What steps ask of a model was recorded in the full form, which takes next to no time there.
+    let quick = args.quick && (asks || !is_modelled(on));
     let level = if quick { Level::Quick } else { Level::Full };
     // Parameters of machines have dots, tunables have none.
     let of_machine = |(key, _): &(String, String)| is_modelled(on) && key.contains('.');
     let (set, tunables): (Vec<_>, Vec<_>) = args.set.iter().cloned().partition(of_machine);
     let settings = found.settings(level, &tunables)?;
     let wears = found.name == written::AMPLIFICATION.name;
-    let asks = found.on == On::Destroyed;
+    let goes_on = found.name == written::PTS.name;
     let given = [
         ("--size", !asks && args.workload.size.is_some()),
-        ("--runtime", !asks && args.workload.runtime.is_some()),
+        ("--runtime", (!asks || goes_on) && args.workload.runtime.is_some()),
+        ("--resume", !goes_on && args.resume.is_some()),
         ("--engine", !asks && args.workload.engine != Engine::Auto),
         ("--destroy", !asks && args.destroy.consent().is_some()),
         ("--precondition", !wears && args.beyond.precondition),
@@ -138,8 +157,13 @@ fn run_suite(name: &str, args: &Bench, context: &Context) -> Ended {
         if on == Path::new("null") {
             return Err(found.wrong(on, "target without data").into());
         }
-        let question =
-            if wears { amplification(&settings, args) } else { sustained(&settings, args) };
+        let question = if goes_on {
+            pts(&settings, args)?
+        } else if wears {
+            amplification(&settings, args)
+        } else {
+            sustained(&settings, args)
+        };
         return ask(&question, &set, args, context);
     }
     let (repeats, seed) = (args.repeats, args.seed);

@@ -8,7 +8,7 @@ use seekwell_report::wrap;
 use seekwell_run::is_modelled;
 use seekwell_run::suite::{Announced, SuiteOptions};
 use seekwell_suites::load::Load;
-use seekwell_suites::{Level, Suite, Tunable, suites};
+use seekwell_suites::{Level, On, Suite, Tunable, suites};
 use serde_json::{Value, json};
 
 pub fn list(full: bool, context: &Context) -> Result<Exit, CommandError> {
@@ -93,6 +93,7 @@ fn modelled(suite: &Suite) -> Vec<String> {
 
 fn on_model(suite: &Suite) -> String {
     match modelled(suite).as_slice() {
+        _ if suite.on == On::Destroyed => "runs on a modelled machine as on a device".to_owned(),
         [] => "does not run on a modelled machine".to_owned(),
         steps => format!("on a modelled machine: {}", steps.join(", ")),
     }
