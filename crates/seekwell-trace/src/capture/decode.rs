@@ -4,20 +4,13 @@ use super::error::CaptureError;
 use super::format::Field;
 use super::moment::{Moment, SIZE};
 use super::plan::{Event as Described, Plan, Tracepoint};
+use super::process::Birth;
 use super::transport::{Chunk, Encoding};
 use crate::pair::{Event, EventKind, rwbs};
 use crate::source::{Device, Tables};
 use seekwell_io::units::Nanos;
 use std::collections::HashMap;
 use std::fs;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Birth {
-    pub at: u64,
-    pub parent: u32,
-    pub child: u32,
-    pub clone_flags: u64,
-}
 
 #[derive(Debug, Default)]
 pub(super) struct Decoded {

@@ -1,10 +1,10 @@
 //! A recording as a source of records: events of all CPUs in the order of time, paired, and kept
 //! where they are wanted.
 
-use super::decode::{Birth, Decoded, Decoder};
+use super::decode::{Decoded, Decoder};
 use super::error::CaptureError;
 use super::plan::{Plan, Recorded, Via};
-use super::process::Judge;
+use super::process::{Birth, Judge};
 use super::ring::Ring;
 use super::shared::SharedRings;
 use super::transport::{Encoding, Message, Pump, Shared, Transport, monotonic};

@@ -1,7 +1,7 @@
 //! A moment of a request, as the programs in `program.rs` write it.
 
-use super::decode::Birth;
 use super::plan::Tracepoint;
+use super::process::Birth;
 use crate::pair::{Event, EventKind, rwbs};
 use crate::record::Flags;
 use seekwell_io::request::Op;

@@ -31,6 +31,15 @@ impl Processes {
     }
 }
 
+/// A task was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Birth {
+    pub at: u64,
+    pub parent: u32,
+    pub child: u32,
+    pub clone_flags: u64,
+}
+
 /// Judges tasks.
 #[derive(Debug)]
 pub(super) struct Judge {
