@@ -52,9 +52,10 @@ impl Scene {
     }
 
     /// Records in the background, and waits until it does.
-    fn begin(&self) -> Child {
+    fn begin(&self, via: &str) -> Child {
         let mut program = seekwell(self.home.path());
-        program.args(["record", &self.disk.device, "--json", "-o"]).arg(self.trace());
+        let words = ["record", &self.disk.device, "--via", via, "--json", "-o"];
+        program.args(words).arg(self.trace());
         let child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // The output is begun once the events are switched on.
         wait_for("the recording", || store::part_of(&self.trace()).is_some());
@@ -303,15 +304,16 @@ fn a_recording_without_an_end_is_ended_by_ctrl_c_and_leaves_nothing_in_tracefs()
     if tracefs().is_none() {
         return;
     }
-    for name in ["INT", "TERM", "HUP"] {
-        let child = scene.begin();
-        let instance = instance_of(child.id());
+    let ways = [("INT", "tracefs"), ("TERM", "tracefs"), ("HUP", "tracefs"), ("INT", "auto")];
+    for (name, via) in ways {
+        let child = scene.begin(via);
+        let instance = (via == "tracefs").then(|| instance_of(child.id()));
         scene.file().write_all_at(&[7; 4096], 8192).unwrap();
         tool("sync", &[&scene.disk.device]).unwrap();
         signal(&child, name);
         let ran = done(child.wait_with_output().unwrap());
         assert_eq!(ran.status, 0, "{name}: {}", ran.err);
-        assert!(!instance.exists(), "{name}");
+        assert!(instance.is_none_or(|instance| !instance.exists()), "{name}");
         let (records, about, _) = read(&scene.trace());
         let writes: Vec<_> = records.iter().filter(|r| r.op == Op::Write).collect();
         assert_eq!((writes.len(), writes[0].offset, writes[0].len), (1, 8192, 4096), "{name}");
@@ -326,7 +328,7 @@ fn what_a_killed_recording_leaves_is_removed_by_the_next_one() {
     if tracefs().is_none() {
         return;
     }
-    let mut child = scene.begin();
+    let mut child = scene.begin("tracefs");
     let instance = instance_of(child.id());
     child.kill().unwrap();
     child.wait().unwrap();
