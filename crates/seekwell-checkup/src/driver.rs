@@ -220,12 +220,12 @@ pub fn run(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Results {
-    go_on(plan, Results::default(), executor, observer, stop)
+    resume(plan, Results::default(), executor, observer, stop)
 }
 
-/// Runs what is left of a plan that was stopped; `so_far` is what it had given. An execution that
-/// was interrupted is done again.
-pub fn go_on(
+/// Runs the rest of a plan that was stopped after `so_far`. An execution that was interrupted is
+/// repeated.
+pub fn resume(
     plan: &Plan,
     so_far: Results,
     executor: &mut dyn Executor,
@@ -309,7 +309,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Begins where `so_far` ends.
+    /// Starts where `so_far` ends.
     fn take_up(&mut self, so_far: Results) {
         for phase in so_far.phases {
             let Some(index) = self.plan.phases.iter().position(|spec| spec.name == phase.name)

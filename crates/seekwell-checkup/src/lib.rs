@@ -15,7 +15,7 @@ pub mod summary;
 pub mod sustained;
 
 pub use driver::{
-    ExecuteError, Execution, Executor, Load, Observer, Progress, Results, Wear, WentBack, go_on,
+    ExecuteError, Execution, Executor, Load, Observer, Progress, Results, Wear, WentBack, resume,
     run,
 };
 pub use plan::{Group, Level, PhaseSpec, Plan, PlanInputs, PlanMedium, Rise, Rounds, Tracked};

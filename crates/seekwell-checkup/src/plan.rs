@@ -183,20 +183,20 @@ pub struct PhaseSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounds {
     All,
-    /// Until what is tracked is steady, and at most all: see [`crate::steady`].
+    /// Until the tracked figure is steady, see [`crate::steady`], but no more than all of them.
     UntilSteady(Tracked),
 }
 
-/// What says whether rounds are steady.
+/// The figure that decides whether rounds are steady.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tracked {
-    /// The place of its phase in the plan.
+    /// The index of its phase in the plan.
     pub place: usize,
     pub measure: Measure,
 }
 
 impl Rounds {
-    /// Until the requests a second of a plan's only phase are steady.
+    /// Until the request rate of a plan's only phase is steady.
     pub const OWN_RATE: Self =
         Self::UntilSteady(Tracked { place: 0, measure: Measure::RequestsPerS });
 }
@@ -229,7 +229,7 @@ pub struct Plan {
     /// to finish its requests takes beyond the plan. A model has none: its figures do not depend on
     /// how fast they are computed.
     pub budget: Option<Nanos>,
-    /// Histograms and series are kept of so many of the last rounds; of all where nothing is said.
+    /// For how many of the last rounds histograms and series are kept; `None` for all.
     pub detailed_rounds: Option<u32>,
 }
 

@@ -1,6 +1,6 @@
-//! Rounds until what is tracked is steady, by the rule of [`seekwell_stats::rounds`]: five rounds
-//! in a row within 20 % of their mean, with a fitted line that moves by at most 10 % of it; 25
-//! rounds at most. A round is a repeat of each phase of the plan; what is tracked is of one phase.
+//! Rounds until a tracked figure is steady by the rule of [`seekwell_stats::rounds`]: five
+//! consecutive rounds within 20 % of their mean, with a fitted line that moves by at most 10 % of
+//! it; at most 25 rounds. A round repeats each phase of the plan; the figure is that of one phase.
 
 use crate::summary::metrics;
 use seekwell_runs::{Invalid, Measure, Phase, Repeat, Steady, SteadyOutcome};
@@ -11,12 +11,12 @@ use std::ops::Range;
 pub const LEAST_ROUNDS: u32 = 5;
 pub const ROUNDS: u32 = 25;
 
-/// What is tracked in each of these rounds; those that gave no number are left out.
+/// The tracked figure of each of these rounds, without those that have none.
 pub fn values(repeats: &[Repeat], measure: Measure) -> Vec<f64> {
     repeats.iter().filter_map(|round| value(round, measure)).collect()
 }
 
-/// What is tracked in a round, if it gave a number.
+/// The tracked figure of a round, if it has one.
 fn value(round: &Repeat, measure: Measure) -> Option<f64> {
     if round.invalid.as_ref().is_some_and(|why| *why != Invalid::BeforeSteady) {
         return None;
@@ -34,25 +34,25 @@ fn value(round: &Repeat, measure: Measure) -> Option<f64> {
     (requests > 0).then_some(sum)
 }
 
-/// Whether no more rounds are needed after the first `done`: what is tracked is steady, or will not
-/// be.
+/// Whether no more rounds are needed after the first `done`: the figure is steady or will not
+/// become so.
 pub(crate) fn is_over(phase: &Phase, measure: Measure, done: u32) -> bool {
     let done = &phase.repeats[..phase.repeats.len().min(done as usize)];
     !matches!(rounds(&values(done, measure)), Rounds::More { .. })
 }
 
-/// The steady rounds of a phase, by their numbers from 0.
+/// The steady rounds of a phase, numbered from 0.
 pub fn window(phase: &Phase, measure: Measure) -> Option<Range<usize>> {
     let Rounds::Steady { window, .. } = rounds(&values(&phase.repeats, measure)) else {
         return None;
     };
-    let told = |(number, round)| value(round, measure).map(|_| number);
-    let mut told = phase.repeats.iter().enumerate().filter_map(told);
-    let (first, last) = (told.nth(window.start)?, told.nth(window.len() - 2)?);
+    let has_value = |(number, round)| value(round, measure).map(|_| number);
+    let mut numbers = phase.repeats.iter().enumerate().filter_map(has_value);
+    let (first, last) = (numbers.nth(window.start)?, numbers.nth(window.len() - 2)?);
     Some(first..last + 1)
 }
 
-/// Leaves the rounds before the steady ones out of a phase's numbers, and says so in each.
+/// Excludes the rounds before `first` from a phase's figures and marks each of them.
 pub fn leave_out_before(phase: &mut Phase, first: usize) {
     let before = phase.repeats.iter_mut().take(first).filter(|round| round.invalid.is_none());
     before.for_each(|round| round.invalid = Some(Invalid::BeforeSteady));

@@ -40,8 +40,8 @@ impl Figure {
     }
 }
 
-/// The figures of a run; none of several targets, which have no figure in common, nor of a
-/// specification, whose tests have figures of their own.
+/// The figures of a run. A run on several targets has none, as they share no figure, and neither
+/// has one of the SNIA suite, whose tests have figures of their own.
 pub fn figures(document: &RunDocument) -> Vec<Figure> {
     if matches!(document.study, Some(Study::Together(_) | Study::Pts(_))) {
         return Vec::new();

@@ -35,7 +35,7 @@ pub fn device(model: &Model) -> Option<Device> {
     Some(device)
 }
 
-/// How long the burst credits of a modelled volume last at its peak rate, without what is saved
+/// How long the burst credits of a modelled volume last at its peak rate, ignoring those earned
 /// meanwhile; `None` if it has none.
 pub fn credits_last(model: &Model) -> Option<Nanos> {
     let keys = Keys(model);

@@ -41,6 +41,6 @@ pub use limiting::{AskedLoad, LimitedPhase, limited};
 pub use medium::{Ready, SMALLEST, Wanted, machine, prepare, sweep};
 pub use planning::{Asked, Burden, PlanRow, arrivals, plan_rows};
 pub use session::{Ending, Finished, Keeping, Purpose, Session};
-pub use shipped::FileError;
+pub use shipped::{FileError, Library};
 pub use target::{is_modelled, look, model};
 pub use watcher::{ANSWER, Host, Watcher};

@@ -9,7 +9,7 @@ use crate::wear::Counting;
 use crate::{Host, RunError, Watcher};
 use jiff::Timestamp;
 use seekwell_checkup::{
-    Executor, Observer, PhaseSpec, Plan, Progress, Results, go_on, is_only_short,
+    Executor, Observer, PhaseSpec, Plan, Progress, Results, is_only_short, resume,
 };
 use seekwell_experiment::identity;
 use seekwell_explain::{Observed, findings};
@@ -48,8 +48,8 @@ pub enum Keeping {
     No,
     /// Here, as a new one.
     New(Store),
-    /// Here, in the run of this name, which it goes on with.
-    GoesOn(Store, String),
+    /// Here, resuming the run of this name.
+    Resumed(Store, String),
 }
 
 /// How a run went as a whole.
@@ -110,8 +110,8 @@ impl<'a, W: Watcher> Session<'a, W> {
         let (writer, kept) = match purpose.keep {
             Keeping::No => (None, None),
             Keeping::New(store) => (Some(store.create(purpose.kind, started)?), None),
-            Keeping::GoesOn(store, name) => {
-                let (writer, document, detail) = store.go_on(&name)?;
+            Keeping::Resumed(store, name) => {
+                let (writer, document, detail) = store.resume(&name)?;
                 (Some(writer), Some((document, detail)))
             }
         };
@@ -129,7 +129,7 @@ impl<'a, W: Watcher> Session<'a, W> {
             ..RunDocument::new(id, purpose.kind, started.to_string(), made_by, inspection)
         };
         let (document, detail) = match kept {
-            Some((kept, detail)) => (goes_on(kept, document)?, detail),
+            Some((kept, detail)) => (resumed(kept, document)?, detail),
             None => (document, Detail::default()),
         };
         let (before, ahead, lost) = ((0, 0), Nanos::ZERO, false);
@@ -158,18 +158,18 @@ impl<'a, W: Watcher> Session<'a, W> {
         executor
     }
 
-    /// Runs a plan, its phases after those of earlier plans, saving after every unit. What a run
-    /// that is gone on with has of it is not run again. Gives whether it was interrupted.
+    /// Runs a plan, its phases after those of earlier plans, saving after every unit. Parts that a
+    /// resumed run already has are not run again. Returns whether it was interrupted.
     pub fn run(&mut self, plan: &Plan, executor: &mut dyn Executor) -> bool {
         let so_far = self.withdraw(|phase| plan.phase(phase).is_some());
         self.before = (self.document.phases.len(), self.detail.repeats.len());
         let control = Arc::clone(self.host.control);
-        let outcome = go_on(plan, so_far, executor, self, &control.stop);
+        let outcome = resume(plan, so_far, executor, self, &control.stop);
         self.take(&outcome);
         outcome.interrupted
     }
 
-    /// Takes phases out of the document, with their details.
+    /// Removes phases and their details from the document.
     pub fn withdraw(&mut self, which: impl Fn(&str) -> bool) -> Results {
         let (phases, others) =
             take(&mut self.document.phases).into_iter().partition(|phase| which(&phase.name));
@@ -337,11 +337,11 @@ fn invalid(document: &RunDocument) -> Vec<String> {
     reasons
 }
 
-/// The kept document of a run that goes on as this one would begin.
+/// The kept document of the run that is resumed, if this one would start in the same way.
 ///
 /// # Errors
 /// [`RunError::OtherRun`] where it is of another target.
-fn goes_on(kept: RunDocument, begins: RunDocument) -> Result<RunDocument, RunError> {
+fn resumed(kept: RunDocument, begins: RunDocument) -> Result<RunDocument, RunError> {
     if identity(&kept.inspection) != identity(&begins.inspection) {
         let why = format!("it was measured on {}", kept.inspection.target);
         return Err(RunError::OtherRun { id: kept.id, why });

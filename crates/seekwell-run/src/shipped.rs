@@ -1,5 +1,4 @@
-//! TOML files with jobs that ship with the program, and those of the user's own: demands and
-//! calibrations.
+//! Demands and calibrations as TOML files with jobs: built-in ones and the user's own.
 
 use crate::RunError;
 use crate::jobs::JobRunError;
@@ -10,7 +9,7 @@ use serde::de::DeserializeOwned;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Why there is no such file, or what is wrong with it.
+/// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum FileError {
@@ -29,14 +28,16 @@ classify!(FileError {
     Usage: Unknown, Written, Job;
 });
 
-/// A kind of file.
-pub(crate) struct Shipped {
+/// The files of a kind: those that ship with the program, and the user's own.
+pub struct Library<T: 'static> {
     /// What such a file is: `demand`.
-    pub kind: &'static str,
+    pub(crate) kind: &'static str,
     /// The command that takes them.
-    pub command: &'static str,
+    pub(crate) command: &'static str,
     /// Names and texts of the built-in ones, in alphabetical order.
-    pub files: &'static [(&'static str, &'static str)],
+    pub(crate) files: &'static [(&'static str, &'static str)],
+    /// Reads one from its name and text.
+    pub(crate) of: fn(&str, &str) -> Result<T, RunError>,
 }
 
 /// The files of these names in a folder of the source tree.
@@ -50,51 +51,62 @@ macro_rules! shipped {
 }
 pub(crate) use shipped;
 
-impl Shipped {
-    /// The name and the text of a file, or of the built-in one if there is no such file.
-    pub(crate) fn text(&self, path: &Path) -> Result<(String, String), RunError> {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+impl<T> Library<T> {
+    /// Reads a file, or the built-in one of this name if there is no such file.
+    ///
+    /// # Errors
+    /// [`RunError`] for what is wrong with it, or if it cannot be read.
+    pub fn read(&self, path: &Path) -> Result<T, RunError> {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
         match read_text(path, MAX_TEXT) {
-            Ok(text) => Ok((stem, text)),
+            Ok(text) => (self.of)(&name, &text),
             // A program's folder often has its name.
             Err(e) if e.kind() == ErrorKind::NotFound || path.is_dir() => {
-                let built_in = self.find(&stem).map(str::to_owned);
-                let text = built_in.ok_or_else(|| self.unknown(&path.display().to_string()))?;
-                Ok((stem, text))
+                let text = self.text(&name);
+                let text = text.ok_or_else(|| self.unknown(&path.display().to_string()))?;
+                (self.of)(&name, text)
             }
             Err(source) => Err(RunError::Read { path: path.to_path_buf(), source }),
         }
     }
 
-    /// The text of a built-in file.
-    pub(crate) fn built_in(&self, name: &str) -> Result<&'static str, FileError> {
-        self.find(name).ok_or_else(|| self.unknown(name))
+    /// Reads the built-in file of this name, whatever files there are.
+    ///
+    /// # Errors
+    /// [`RunError`] if there is none.
+    pub fn built_in(&self, name: &str) -> Result<T, RunError> {
+        (self.of)(name, self.text(name).ok_or_else(|| self.unknown(name))?)
     }
 
-    fn find(&self, name: &str) -> Option<&'static str> {
+    /// The names of the built-in files, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.files.iter().map(|(name, _)| *name)
+    }
+
+    fn text(&self, name: &str) -> Option<&'static str> {
         self.files.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
     }
 
     fn unknown(&self, name: &str) -> FileError {
-        let near = nearest(name, self.files.iter().map(|(known, _)| *known));
+        let near = nearest(name, self.names());
         let (name, near) = (name.to_owned(), near.into_iter().map(str::to_owned).collect());
         FileError::Unknown { kind: self.kind, command: self.command, name, near }
     }
-
-    /// What a text says.
-    pub(crate) fn written<T: DeserializeOwned>(
-        &self,
-        name: &str,
-        text: &str,
-    ) -> Result<T, FileError> {
-        toml::from_str(text).map_err(|e| {
-            let (name, why) = (name.to_owned(), e.to_string().trim_end().to_owned());
-            FileError::Written { kind: self.kind, name, why }
-        })
-    }
 }
 
-/// The jobs of a file; each of `used`, a thing and the job it is of, has to be one of them.
+/// What a text says, which is to be a `kind` of this name.
+pub(crate) fn written<T: DeserializeOwned>(
+    kind: &'static str,
+    name: &str,
+    text: &str,
+) -> Result<T, FileError> {
+    toml::from_str(text).map_err(|e| {
+        let (name, why) = (name.to_owned(), e.to_string().trim_end().to_owned());
+        FileError::Written { kind, name, why }
+    })
+}
+
+/// The jobs of a file. `used` pairs what uses a job with the job's name, which must be one of them.
 pub(crate) fn jobs<'a>(
     name: &str,
     text: &str,

@@ -77,7 +77,7 @@ impl Writer {
         })
     }
 
-    /// Goes on with a kept run, after [`sweep`].
+    /// Resumes a kept run, after [`sweep`].
     pub(crate) fn again(
         store: &Path,
         outbox: Option<String>,

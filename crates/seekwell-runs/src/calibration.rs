@@ -1,10 +1,10 @@
-//! The numbers that a program asks for: by its own method, and of a device that has settled.
+//! The numbers that a program needs: by its own method, and of a device that has settled.
 
 use crate::slowdown::{FastCause, Slowdown};
 use seekwell_io::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// The numbers that a program asks for, measured.
+/// The numbers that a program needs, measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// The calibration's name: `scylla`.
@@ -14,7 +14,8 @@ pub struct Calibration {
     /// Where the program's own method and the form of the text come from.
     pub sources: Vec<String>,
     pub quantities: Vec<Quantity>,
-    /// It is a cloud's volume, and no rate has fallen: burst credits may outlast the measurement.
+    /// The target is a cloud volume and no rate has fallen: burst credits may outlast the
+    /// measurement.
     pub credits_may_last: bool,
     /// What the program reads, with the steady numbers; `None` unless all of them are known.
     pub text: Option<String>,
@@ -39,7 +40,7 @@ pub struct Quantity {
     pub state: QuantityState,
     /// The mean of the runs that count.
     pub steady: Option<SteadyValue>,
-    /// Where the rate first fell for good within a run.
+    /// Where a rate first fell and stayed low within a run.
     pub fall: Option<Fall>,
 }
 
@@ -47,9 +48,9 @@ pub struct Quantity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Beginning {
-    /// So much time, in nanoseconds.
+    /// A time in nanoseconds.
     Ns(Nanos),
-    /// So many requests.
+    /// A number of requests.
     Requests(u64),
 }
 
@@ -87,13 +88,13 @@ pub struct Fall {
 }
 
 impl Quantity {
-    /// The steady value, if it is known well enough to be handed on.
+    /// The steady value, if it is known.
     pub fn known(&self) -> Option<SteadyValue> {
         self.steady.filter(|_| self.state == QuantityState::Known)
     }
 
-    /// The program's own number of the first run over the steady one; `None` if the interval does
-    /// not tell them apart.
+    /// The program's own number of the first run over the steady one; `None` if the steady interval
+    /// includes it.
     pub fn own_differs(&self) -> Option<f64> {
         let (own, steady) = (*self.own.first()?, self.steady?);
         let is_inside = (steady.low..=steady.high).contains(&own);
@@ -102,7 +103,7 @@ impl Quantity {
 }
 
 impl SteadyValue {
-    /// Half of the interval over the mean.
+    /// Half the interval over the mean.
     pub fn reach(&self) -> f64 {
         (self.high - self.low) / 2.0 / self.mean
     }

@@ -182,6 +182,14 @@ pub struct Phase {
 }
 
 impl Phase {
+    /// Whether it is of this job, and not of reading back what the job wrote.
+    pub fn is_of_job(&self, job: &str) -> bool {
+        match &self.workload {
+            Work::Job(work) => !work.reads_back && work.jobs.iter().any(|name| name == job),
+            _ => false,
+        }
+    }
+
     /// One that has no repeats yet.
     pub fn new(name: impl Into<String>, title: impl Into<String>, work: impl Into<Work>) -> Self {
         Self {

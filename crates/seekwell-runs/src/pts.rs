@@ -1,4 +1,4 @@
-//! SNIA's Solid State Storage Performance Test Specification on one target: what its tests gave.
+//! Results of SNIA's Solid State Storage Performance Test Specification on one target.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 /// Tests of the specification, in the order they are run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pts {
-    /// What keeps it from being a result of the specification, each reason a phrase; empty where
-    /// nothing does.
+    /// Why it is not a result of the specification, each reason a phrase; empty if it is one.
     pub short: Vec<String>,
-    /// What was asked for, by the names of options: a run that goes on with this one asks the same.
+    /// The options by name; they must be the same when the run is resumed.
     pub asked: BTreeMap<String, String>,
     /// Those that have begun.
     pub tests: Vec<PtsTest>,
@@ -68,11 +67,11 @@ pub struct PtsTest {
 pub struct PtsSeries {
     /// The phase that is tracked over the rounds.
     pub phase: String,
-    /// What of it is tracked.
+    /// The tracked figure.
     pub measure: Measure,
-    /// That of each round that gave a number.
+    /// Its value in each round that has one.
     pub rounds: Vec<f64>,
-    /// The rounds that the cells' values are of; `None` where all count, or too few are done.
+    /// The rounds that the cells' values cover; `None` if all count or too few are done.
     pub window: Option<PtsWindow>,
     pub cells: Vec<PtsCell>,
 }
@@ -84,7 +83,7 @@ pub struct PtsWindow {
     pub from: u32,
     pub rounds: u32,
     pub steady: bool,
-    /// Of what is tracked.
+    /// The mean of the tracked figure.
     pub mean: f64,
     /// The highest less the lowest, as a share of the mean; at most 0.2 where it is steady.
     pub range: f64,
@@ -102,7 +101,7 @@ pub struct PtsCell {
     pub threads: u32,
     /// Outstanding in each thread.
     pub depth: u32,
-    /// `None` where no round that counts gave a number.
+    /// `None` if no round that counts has a value.
     pub found: Option<PtsFound>,
 }
 
@@ -112,13 +111,13 @@ pub struct PtsFound {
     pub requests_per_s: f64,
     pub rate_bytes_per_s: f64,
     pub latency_ns_mean: f64,
-    /// 99.999 % of the last round; `None` of fewer than a million requests.
+    /// The 99.999th percentile of the last round; `None` if it has fewer than a million requests.
     pub latency_ns_p99_999: Option<u64>,
     /// The longest of all these rounds.
     pub latency_ns_max: u64,
 }
 
-/// A number that is told of a round, over reads, writes and discards together.
+/// A figure of a round, over reads, writes and discards together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {

@@ -1,4 +1,4 @@
-//! A rate that falls, and what made it high before.
+//! A rate that falls, and why it was high before.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +11,13 @@ pub struct Slowdown {
     pub after_per_s: f64,
 }
 
-/// What makes a region fast, as far as the facts of host and device tell.
+/// What makes a region fast, as the facts of host and device show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FastCause {
-    /// A cloud's volume: requests saved up.
+    /// A cloud volume's saved-up requests.
     BurstCredits,
-    /// Flash written one bit a cell.
+    /// Flash written with one bit per cell.
     SlcCache,
     /// Memory of a hard drive or of a RAID controller.
     WriteBackCache,
@@ -26,7 +26,7 @@ pub enum FastCause {
 }
 
 impl FastCause {
-    /// What it is called.
+    /// Its name in reports.
     pub const fn words(self) -> &'static str {
         match self {
             Self::BurstCredits => "burst credits",

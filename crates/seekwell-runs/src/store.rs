@@ -121,13 +121,12 @@ impl Store {
         Writer::create(&self.dir, self.outbox.clone(), kind, now)
     }
 
-    /// Opens the kept run that `name` means to go on with it, once for all: nobody else writes it
-    /// as long as the writer lives.
+    /// Opens a kept run by name to resume it. Nothing else can write it while the writer exists.
     ///
     /// # Errors
     /// [`StoreError::StillRunning`] when a living process is writing it, and as for
-    /// [`Runs::load`]; only what is in the store is gone on with.
-    pub fn go_on(&self, name: &str) -> Result<(Writer, RunDocument, Detail), StoreError> {
+    /// [`Runs::load`]; only runs in the store can be resumed.
+    pub fn resume(&self, name: &str) -> Result<(Writer, RunDocument, Detail), StoreError> {
         let id = self.find_id(name)?;
         bundle::sweep(&self.dir);
         let writer = Writer::again(&self.dir, self.outbox.clone(), &id)?;

@@ -27,9 +27,9 @@ pub enum Study {
     Amplification(Amplification),
     /// Whether the target does what a program demands of it.
     Demand(Box<Demand>),
-    /// The numbers that a program asks for.
+    /// The numbers that a program needs.
     Calibration(Box<Calibration>),
-    /// What the tests of SNIA's specification give.
+    /// Results of the SNIA suite.
     Pts(Pts),
 }
 

@@ -239,14 +239,14 @@ fn a_living_run_is_running_and_cannot_be_removed() {
 fn a_run_that_nobody_writes_is_gone_on_with_by_one_writer() {
     let (_guard, store) = store();
     let id = keep(&store, "10:00:00", Status::Interrupted, None);
-    let (mut writer, mut run, detail) = store.go_on("last").unwrap();
+    let (mut writer, mut run, detail) = store.resume("last").unwrap();
     assert_eq!((writer.id(), run.id.as_str()), (id.as_str(), id.as_str()));
-    assert!(matches!(store.go_on(&id), Err(StoreError::StillRunning { .. })));
+    assert!(matches!(store.resume(&id), Err(StoreError::StillRunning { .. })));
     run.status = Status::Complete;
     writer.save(&run, &detail).unwrap();
     drop(writer);
     assert_eq!(store.load(&id).unwrap().0.status, Status::Complete);
-    assert!(matches!(store.go_on("20250101"), Err(StoreError::NotFound { .. })));
+    assert!(matches!(store.resume("20250101"), Err(StoreError::NotFound { .. })));
 }
 
 #[test]

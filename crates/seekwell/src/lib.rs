@@ -113,8 +113,8 @@ const fn pushed(command: &Command) -> Option<(&PushTo, bool)> {
     let keep = match command {
         Command::Checkup(args) => &args.keep,
         Command::Bench(args) => &args.keep,
-        Command::FitFor(args) => &args.keep,
-        Command::Calibrate(args) => &args.keep,
+        Command::FitFor(args) => &args.repeated.keep,
+        Command::Calibrate(args) => &args.repeated.keep,
         Command::Replay(args) => &args.keep,
         Command::Fleet(fleet) => match &fleet.command {
             FleetCommand::Run(args) => return Some((&args.push, true)),

@@ -1,6 +1,6 @@
 //! Rounds on a fake whose rate is known for every round.
 
-use crate::driver::{ExecuteError, Execution, Executor, Results, go_on, run};
+use crate::driver::{ExecuteError, Execution, Executor, Results, resume, run};
 use crate::plan::{Group, PhaseSpec, Plan, Rounds, Tracked};
 use crate::steady::{ROUNDS, conclude, window};
 use seekwell_io::measurement::Measurement;
@@ -101,7 +101,7 @@ fn cells(
         },
         seeds: Vec::new(),
     };
-    let outcome = go_on(&plan, so_far, &mut executor, &mut (), &stop);
+    let outcome = resume(&plan, so_far, &mut executor, &mut (), &stop);
     (outcome, executor.seeds)
 }
 

@@ -32,8 +32,7 @@ fn noisy(input: &Observed<'_>) -> Option<Found> {
     match input.study {
         // Its numbers are of parts of runs, and have intervals of their own.
         Some(Study::Calibration(found)) if found.text.is_some() => return None,
-        // Rounds of a device that is on its way to a steady state differ, and whether it got there
-        // is what was asked.
+        // Rounds before the steady state differ, and the study reports whether it was reached.
         Some(Study::Pts(_)) => return None,
         _ => {}
     }

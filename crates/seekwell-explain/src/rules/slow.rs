@@ -27,7 +27,7 @@ const SLOWS: &str = "SW-SLOW-001";
 const HALF: f64 = 0.5;
 
 fn slows_down(input: &Observed<'_>) -> Option<Found> {
-    // Where the rate falls is what was to be found, and the study tells it.
+    // The study itself reports where the rate falls.
     if let Some(Study::Sustained(_) | Study::Calibration(_) | Study::Pts(_)) = input.study {
         return None;
     }

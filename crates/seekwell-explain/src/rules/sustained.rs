@@ -69,7 +69,7 @@ const VOLUMES: [&str; 4] =
 /// More than any hard drive or RAID controller has of memory: there it is the slower inner tracks.
 const LARGEST_MEMORY: u64 = 16 << 30;
 
-/// Whether the disk is a cloud's volume, as far as the facts tell.
+/// Whether the known facts say that the disk is a cloud volume.
 pub fn is_cloud(input: &Observed<'_>) -> bool {
     let Some(disk) = input.disk() else { return false };
     let model = disk.model.as_ref().map_or("", |model| model.value.as_str());

@@ -1,19 +1,18 @@
-//! The numbers that a program asks for: how well each is known, and where the program's own method
-//! gives another one.
+//! The numbers that a program needs: how well each is known, and where the program's own method
+//! gives a different one.
 
 use super::text::StudyText;
 use crate::rows::NONE;
 use crate::units::{amount, binary, percent, requests_per_s, three_digits, time};
 use seekwell_runs::{
     Beginning, Calibration, Fall, FastCause, Quantity, QuantityState, RunDocument, SteadyValue,
-    Work,
 };
 
-/// From this difference on it is told in a sentence that a program's own method gives another
-/// number: two calibrations may differ by as much.
+/// A program's own number that differs by more than this is reported in a sentence; two
+/// calibrations may differ by as much.
 const DIFFERENCE: f64 = 0.05;
 
-/// A run of this share of its time was not cut short.
+/// A run that lasted this share of its time was not cut short.
 const NEARLY: f64 = 0.99;
 
 pub(super) fn text(document: &RunDocument, calibration: &Calibration) -> StudyText {
@@ -22,7 +21,7 @@ pub(super) fn text(document: &RunDocument, calibration: &Calibration) -> StudyTe
     let missing = quantities.iter().filter_map(missing);
     let verdict = match calibration.text {
         Some(_) => format!("CALIBRATED for {}.", calibration.name),
-        None => format!("NOT CALIBRATED for {}: nothing is handed on.", calibration.name),
+        None => format!("NOT CALIBRATED for {}: nothing is written.", calibration.name),
     };
     let beside = quantities.iter().flat_map(|quantity| [differs(quantity), fell(quantity)]);
     let short = quantities.iter().find_map(|quantity| is_short(document, quantity));
@@ -92,17 +91,16 @@ fn missing(quantity: &Quantity) -> Option<String> {
     }
 }
 
-/// That runs are shorter than what the program measures.
+/// A sentence if runs are shorter than what the program measures.
 fn is_short(document: &RunDocument, quantity: &Quantity) -> Option<String> {
     let Some(Beginning::Ns(part)) = quantity.own_part else { return None };
-    let is_its = |work: &Work| matches!(work, Work::Job(job) if job.jobs.contains(&quantity.job));
-    let phase = document.phases.iter().find(|phase| is_its(&phase.workload))?;
+    let phase = document.phases.iter().find(|phase| phase.is_of_job(&quantity.job))?;
     let took = phase.repeats.first()?.elapsed_ns;
     ((took.0 as f64) < part.0 as f64 * NEARLY).then(|| {
         let (took, part) = (time(took.0 as f64), time(part.0 as f64));
         format!(
-            "The program's own method takes {part} for {} and was given runs of {took}, of which \
-             it has all.",
+            "The program's own method measures {} for {part}, and runs lasted {took}: its number \
+             is the mean of the entire run.",
             quantity.name
         )
     })

@@ -4,7 +4,7 @@ use super::text::StudyText;
 use crate::rows::NONE;
 use crate::units::{amount, three_digits};
 use seekwell_runs::limits::{PhaseLimit, Station};
-use seekwell_runs::{Bound, Demand, DemandVerdict, RunDocument, Side, Work};
+use seekwell_runs::{Bound, Demand, DemandVerdict, RunDocument, Side};
 
 pub(super) fn text(document: &RunDocument, demand: &Demand) -> StudyText {
     let row = |bound: &Bound| {
@@ -107,8 +107,7 @@ fn not_kept(document: &RunDocument, bound: &Bound) -> String {
 
 /// What limits the job of a bound, if known.
 fn limit<'a>(document: &'a RunDocument, bound: &Bound) -> Option<&'a PhaseLimit> {
-    let of_job = |work: &Work| matches!(work, Work::Job(job) if job.jobs.contains(&bound.job));
-    let phase = document.phases.iter().find(|phase| of_job(&phase.workload))?;
+    let phase = document.phases.iter().find(|phase| phase.is_of_job(&bound.job))?;
     let limit = document.limits.iter().find(|limit| limit.phase == phase.name)?;
     (limit.by != Station::Unknown).then_some(limit)
 }

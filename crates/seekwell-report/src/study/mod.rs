@@ -23,7 +23,7 @@ pub use text::StudyText;
 use crate::units::{capacity, time};
 use seekwell_runs::{RunDocument, Study};
 
-/// What is to be said of a run's study, where it has one; the first sentence heads a report.
+/// The text of a run's study, in parts; empty if it has none. The first sentence heads a report.
 pub fn study(document: &RunDocument) -> Vec<StudyText> {
     let Some(study) = &document.study else { return Vec::new() };
     vec![match study {

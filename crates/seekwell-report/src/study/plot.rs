@@ -63,7 +63,7 @@ impl Panel {
         (self.lines.len() > 1).then(|| names.collect::<Vec<_>>().join("   "))
     }
 
-    /// The same with so many places at most, each the mean of its neighbours.
+    /// The same plot with at most `most` points, each the mean of adjacent ones.
     fn thinned(&self, most: usize) -> Self {
         let each = self.places.len().div_ceil(most.max(1)).max(1);
         let mean = |values: &[Option<f64>]| {

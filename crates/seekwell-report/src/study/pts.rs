@@ -18,7 +18,7 @@ pub(super) fn texts(document: &RunDocument, pts: &Pts) -> Vec<StudyText> {
         .collect()
 }
 
-/// What is said of all tests, and the steady-state windows.
+/// The summary of all tests, and their steady-state windows.
 fn overview(document: &RunDocument, pts: &Pts) -> StudyText {
     let series = || pts.tests.iter().flat_map(|test| test.series.iter().map(move |s| (test, s)));
     let steady = || series().filter(|(test, _)| test.kind != PtsKind::Xsr);
@@ -91,7 +91,7 @@ fn left_out(document: &RunDocument, pts: &Pts) -> Option<String> {
     Some(format!("{} cells of {} are {why}.", known.len(), exact((*bytes).into())))
 }
 
-/// What most is asked of a test.
+/// The best-known figures of a test.
 fn headline(test: &PtsTest) -> Option<String> {
     let cells = &test.series.last()?.cells;
     let both = |bytes: u32, of: fn(PtsFound) -> String| {
@@ -166,7 +166,7 @@ const fn unit(measure: Measure) -> Unit {
     }
 }
 
-/// What is tracked over the rounds; those that count apart.
+/// The tracked figure over the rounds, with the rounds that count as a line of their own.
 fn rounds(series: &PtsSeries) -> Panel {
     let first = series.window.map_or(0, |window| window.from as usize);
     let of = |counts: bool| {
@@ -199,7 +199,7 @@ fn result(document: &RunDocument, test: &PtsTest) -> StudyText {
     }
 }
 
-/// Sizes over shares of reads and writes, the smallest and writes first.
+/// Block sizes by read/write mix, smallest size and pure writes first.
 fn matrix(title: &str, cells: &[PtsCell], value: fn(&PtsFound) -> String) -> StudyText {
     let sizes: BTreeSet<u32> = cells.iter().map(|cell| cell.block_bytes).collect();
     let reads: BTreeSet<u8> = cells.iter().map(|cell| cell.read_percent).collect();

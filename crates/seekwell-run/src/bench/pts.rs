@@ -1,6 +1,6 @@
-//! SNIA's Solid State Storage Performance Test Specification. What its tests are is a table
-//! ([`PtsPlan`]); here they are run, whichever they are: what is written first, then rounds of
-//! cells until what is tracked is steady. A run that was stopped goes on at the cell it was at.
+//! SNIA's Solid State Storage Performance Test Specification. The tests are a table
+//! ([`PtsPlan`]); this driver preconditions the target and runs rounds of cells until the tracked
+//! figure is steady, whichever test it is. A run that was stopped resumes at the next cell.
 
 mod table;
 
@@ -25,11 +25,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use table::{Cell, Series, Test};
 
-/// Runs the tests that are not finished; gives whether it was interrupted.
+/// Runs the tests that are not finished. Returns whether it was interrupted.
 ///
 /// # Errors
-/// [`RunError`] where the target has no room for one, or the run that is gone on with asked for
-/// something else.
+/// [`RunError`] if the target has no room for a test, or the resumed run has other options.
 pub fn run<W: Watcher>(
     stage: &mut Stage<'_, W>,
     options: &BenchOptions<'_>,
@@ -77,7 +76,7 @@ fn longest<'a>(series: impl IntoIterator<Item = &'a Series>) -> Nanos {
     series.into_iter().fold(Nanos::ZERO, |sum, series| sum + series.longest())
 }
 
-/// What the document has of the tests: nothing, unless it is gone on with.
+/// The tests that the document has: none unless the run is resumed.
 fn begun(
     document: &mut RunDocument,
     options: &BenchOptions<'_>,
@@ -109,7 +108,7 @@ fn begun(
     }
 }
 
-/// What has to be the same in a run that is gone on with.
+/// The options that must not change when a run is resumed.
 fn asked(options: &BenchOptions<'_>, pts: &PtsOptions) -> BTreeMap<String, String> {
     let PtsOptions { tests, cell, rounds, numjobs, iodepth, stretch, engine } = pts;
     let tests: Vec<&str> = tests.iter().map(|test| test.name()).collect();
@@ -130,8 +129,8 @@ fn asked(options: &BenchOptions<'_>, pts: &PtsOptions) -> BTreeMap<String, Strin
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// A temporary file and a modelled machine are gone with the program that stopped, and a test is of
-/// one: what was not finished begins again.
+/// A temporary file or modelled machine is lost when the program stops, and a test needs one of the
+/// same history: unfinished tests start again.
 fn forget_unfinished<W: Watcher>(stage: &mut Stage<'_, W>, study: &mut Pts) {
     study.tests.retain(|test| test.finished);
     let done: Vec<&str> = study
@@ -144,8 +143,8 @@ fn forget_unfinished<W: Watcher>(stage: &mut Stage<'_, W>, study: &mut Pts) {
     drop(stage.session.withdraw(|phase| !done.contains(&phase)));
 }
 
-/// Brings the target into the state in which a test begins; gives whether that was done. A modelled
-/// machine is new for each test, which is what the specification has a device purged for.
+/// Preconditions the target for a test. Returns whether that was completed. A modelled machine is
+/// new for each test, as the specification demands by a purge.
 fn write_first<W: Watcher>(
     stage: &mut Stage<'_, W>,
     options: &BenchOptions<'_>,
@@ -169,7 +168,7 @@ fn write_first<W: Watcher>(
     Ok(true)
 }
 
-/// Runs the rounds of a series; gives whether it was interrupted, and what they gave.
+/// Runs the rounds of a series. Returns whether it was interrupted, and the results.
 fn rounds<W: Watcher>(
     stage: &mut Stage<'_, W>,
     options: &BenchOptions<'_>,
@@ -194,7 +193,7 @@ fn rounds<W: Watcher>(
     Ok((interrupted, told(&session.document, &session.detail, series)))
 }
 
-/// The workload of a cell on this target, or one like it and why it is left out.
+/// The workload of a cell on this target, or a stand-in and why the cell is left out.
 fn drawn<W: Watcher>(
     stage: &Stage<'_, W>,
     job: &PlainJob,
@@ -225,7 +224,7 @@ fn is_over(document: &RunDocument, series: &Series) -> bool {
     (settled || rounds == series.rounds as usize) && series.cells.iter().all(has_all)
 }
 
-/// What the rounds so far gave.
+/// The results of the rounds so far.
 fn told(document: &RunDocument, detail: &Detail, series: &Series) -> PtsSeries {
     let tracked = phase_of(document, &series.cells[series.tracked]);
     let counting = counting(tracked, series);
@@ -249,8 +248,8 @@ fn told(document: &RunDocument, detail: &Detail, series: &Series) -> PtsSeries {
     }
 }
 
-/// The rounds that count: those of the steady window, else the last five; all of a series that does
-/// not end by a steady state.
+/// The rounds that count: the steady window, otherwise the last five; all rounds of a series
+/// without a steady-state rule.
 fn counting(tracked: &Phase, series: &Series) -> Range<usize> {
     let done = tracked.repeats.len();
     let from = if series.until_steady { done.saturating_sub(WINDOW) } else { 0 };
@@ -258,7 +257,7 @@ fn counting(tracked: &Phase, series: &Series) -> Range<usize> {
     steady.unwrap_or(from..done)
 }
 
-/// How steady what is tracked was in the rounds that count; nothing of fewer than two.
+/// How steady the tracked figure was in the rounds that count; `None` if fewer than two.
 fn seen(tracked: &Phase, measure: Measure, counting: &Range<usize>) -> Option<PtsWindow> {
     let told = values(&tracked.repeats[counting.clone()], measure);
     let fit = (told.len() > 1).then(|| Fit::of(&told))?;
@@ -272,7 +271,7 @@ fn seen(tracked: &Phase, measure: Measure, counting: &Range<usize>) -> Option<Pt
     })
 }
 
-/// What a cell gave in the rounds that count.
+/// The result of a cell in the rounds that count.
 fn found(phase: &Phase, counting: &Range<usize>, detail: &Detail) -> Option<PtsFound> {
     let in_phase = counting.start..counting.end.min(phase.repeats.len());
     let rounds = phase.repeats.get(in_phase)?;
@@ -290,7 +289,7 @@ fn found(phase: &Phase, counting: &Range<usize>, detail: &Detail) -> Option<PtsF
     })
 }
 
-/// The time that 99.999 % of the last round's requests took at most.
+/// The 99.999th percentile of the last round.
 fn rare(phase: &Phase, detail: &Detail) -> Option<u64> {
     let last = detail.repeats.iter().rfind(|detail| detail.phase == phase.name)?;
     let mut all = Histogram::default();

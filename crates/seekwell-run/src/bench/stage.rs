@@ -152,8 +152,8 @@ impl<'a, W: Watcher> Stage<'a, W> {
         Ok(false)
     }
 
-    /// Writes the region of a workload twice; gives how many bytes and how long it took, or nothing
-    /// where it was interrupted.
+    /// Writes the region of a workload twice. Returns how many bytes that were and how long it
+    /// took; `None` if it was interrupted.
     ///
     /// # Errors
     /// When it cannot be written.

@@ -1,4 +1,4 @@
-//! How a rate goes over one run.
+//! A rate over the course of one run.
 
 use seekwell_io::measurement::{Interval, Series};
 use seekwell_io::request::Op;
@@ -12,7 +12,7 @@ const FEWEST: u64 = 4;
 /// The fewest requests in a part on average, so that one more or less is 1 %.
 const REQUESTS: u64 = 100;
 
-/// What of an operation a metric is the rate of; `None` for other metrics.
+/// The rate that a metric is; `None` for other metrics.
 pub(super) fn rate(metric: &str) -> Option<Rate> {
     let (op, of) = metric.split_once('.')?;
     let op = [Op::Read, Op::Write].into_iter().find(|known| known.name() == op)?;
@@ -30,7 +30,7 @@ pub(super) struct Rate {
     pub is_bytes: bool,
 }
 
-/// The rate over one run, in even steps; the last one is as long as the run left it.
+/// The rate over one run, in equal steps; only the last one may be shorter.
 #[derive(Clone, Copy)]
 pub(super) struct Course<'a> {
     pub series: &'a Series,
@@ -63,13 +63,13 @@ impl Course<'_> {
         amount / time
     }
 
-    /// The mean rate over the second half of the run; `None` of too few requests.
+    /// The mean rate over the second half of the run; `None` if there are too few requests.
     pub fn settled(&self) -> Option<f64> {
         let (from, to) = self.second_half();
         (self.requests_in(from, to) >= FEWEST).then(|| self.mean(from, to))
     }
 
-    /// The rates of even parts of the second half; none of too few requests.
+    /// The rates of equal parts of the second half; empty if there are too few requests.
     pub fn parts(&self) -> Vec<f64> {
         let (from, to) = self.second_half();
         let requests = self.requests_in(from, to);
@@ -80,7 +80,7 @@ impl Course<'_> {
             .collect()
     }
 
-    /// Bytes of all operations that had been moved by then.
+    /// Bytes that all operations had moved by then.
     pub fn bytes_until(&self, time: Nanos) -> u64 {
         let steps = (time.0 / self.series.step_ns.0) as usize;
         self.series.steps.iter().take(steps).flat_map(|step| step.bytes).sum()
@@ -95,8 +95,8 @@ impl Course<'_> {
         bytes as f64 / requests.max(1) as f64
     }
 
-    /// Its steps, from after one with requests to one with requests: where requests are few, what
-    /// is begun and not done would count as time without any.
+    /// Its steps, from after one with a completion to one with a completion: if requests are few,
+    /// one still in flight would otherwise count as idle time.
     fn second_half(&self) -> (usize, usize) {
         let steps = &self.series.steps;
         let last = |steps: &[Interval]| steps.iter().rposition(|step| self.requests(step) > 0);

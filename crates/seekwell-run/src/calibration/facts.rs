@@ -1,12 +1,11 @@
-//! What a text may say of the target.
+//! Facts of the target that a text may use.
 
 use seekwell_inspect::Inspection;
 
-/// What is known of a target beside the numbers. An unknown one stays in the text as it is, in
-/// capitals.
+/// Facts beside the numbers. An unknown one stays in the text as its name in capitals.
 pub(super) const FACTS: &[&str] = &["class", "device", "firmware", "model", "mount", "path"];
 
-/// A fact of a target, where it is known.
+/// A fact of a target, if it is known.
 pub(super) fn fact(name: &str, target: &Inspection) -> Option<String> {
     let disk = target.disk().or(target.device.as_ref());
     let text = match name {

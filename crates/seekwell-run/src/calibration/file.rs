@@ -1,15 +1,18 @@
-//! The file format of calibrations: TOML with jobs in fio's language, the numbers that are taken of
-//! them, and the text that is made of the numbers.
+//! The file format of calibrations: TOML with jobs in fio's language, the numbers that are taken
+//! from them, and the text that is made of the numbers.
 
 use super::course::rate;
 use super::error::CalibrationError;
 use super::facts::FACTS;
-use super::library::CALIBRATIONS;
 use super::text::Template;
 use crate::RunError;
+use crate::shipped::written;
 use seekwell_io::value;
 use seekwell_runs::{Beginning, Calibration, Quantity, QuantityState};
 use serde::Deserialize;
+
+/// What such a file is, in messages.
+pub(super) const KIND: &str = "calibration";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +36,7 @@ struct WrittenQuantity {
 
 /// The calibration, its template, and the text of its jobs.
 pub(super) fn parse(name: &str, text: &str) -> Result<(Calibration, Template, String), RunError> {
-    let written: Written = CALIBRATIONS.written(name, text)?;
+    let written: Written = written(KIND, name, text)?;
     let mut quantities: Vec<Quantity> = Vec::new();
     for one in written.quantity {
         let is_taken = quantities.iter().any(|other| other.name == one.name);

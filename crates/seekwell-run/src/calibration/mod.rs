@@ -1,9 +1,9 @@
-//! The numbers that other programs ask for: by the program's own method, and by ours.
+//! The numbers that other programs need: by the program's own method and by ours.
 //!
-//! One measurement gives both. The jobs are run in turn, again and again. Of each run the program's
-//! own number is the mean over the part that the program measures, from the beginning; ours is the
-//! mean over the second half, by when the device should have settled. Runs count from the first of
-//! five in a row that agree, by the rule of the SNIA test specification
+//! One measurement gives both. The jobs run in turn, repeatedly. The program's own number is the
+//! mean over the first part of a run, as long as the program measures; ours is the mean over the
+//! second half, by when the device should have settled. Runs count from the first of five
+//! consecutive ones that agree, by the rule of the SNIA test specification
 //! ([`rounds`]), and go on until the 95 % interval of their mean is within
 //! 2.5 % of it. So two calibrations of the same device agree within 5 %.
 
@@ -11,18 +11,17 @@ mod course;
 mod error;
 mod facts;
 mod file;
-mod library;
 #[cfg(test)]
 mod tests;
 mod text;
 
 pub use error::CalibrationError;
-pub use library::names;
 
 use crate::jobs::{Jobs, Request, plain};
-use crate::shipped;
+use crate::shipped::{self, Library, shipped};
 use crate::{Finished, Host, Purpose, RunError, Watcher};
 use course::{Course, rate};
+use file::KIND;
 use seekwell_checkup::numbers;
 use seekwell_checkup::steady::{LEAST_ROUNDS, leave_out_before};
 use seekwell_explain::{Observed, fast_cause, is_cloud};
@@ -31,21 +30,36 @@ use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
 use seekwell_job::job::{Amount, JobFile};
 use seekwell_runs::{
-    Calibration, Detail, Fall, FastCause, FastRegion, Phase, Quantity, QuantityState, Repeat,
-    RepeatDetail, RunDocument, SteadyValue, Study, Work,
+    Calibration, Detail, Fall, FastCause, FastRegion, Quantity, QuantityState, Repeat,
+    RepeatDetail, RunDocument, SteadyValue, Study,
 };
 use seekwell_stats::{Rounds, Traffic, over_runs, rounds, t_interval};
-use std::path::Path;
 use text::Template;
 
-/// Half of the interval over the mean from which on a number is known.
+/// Half the interval over the mean at which a number counts as known.
 const REACH: f64 = 0.025;
 const CONFIDENCE: f64 = 0.95;
 /// A modelled target runs this many times as long as its burst credits last, so that the second
 /// half of a run is without them.
 const CREDITS: u64 = 3;
 
-/// A calibration as it was read: its jobs, and its numbers, none of them measured.
+/// The calibrations.
+pub static CALIBRATIONS: Library<CalibrationFile> = Library {
+    kind: KIND,
+    command: "calibrate",
+    files: shipped!(
+        "calibrations":
+        "blk-iocost",
+        "ceph",
+        "elevator",
+        "fio-latency-target",
+        "scylla",
+        "systemd-iocost",
+    ),
+    of: CalibrationFile::of,
+};
+
+/// A calibration as it was read: its jobs, and its numbers before they are measured.
 #[derive(Debug, Clone)]
 pub struct CalibrationFile {
     calibration: Calibration,
@@ -63,27 +77,10 @@ pub struct Changes {
 }
 
 impl CalibrationFile {
-    /// Reads a calibration: a file, or the built-in one of this name.
-    ///
-    /// # Errors
-    /// [`RunError`] for what is wrong with it, or if it cannot be read.
-    pub fn read(name: &Path) -> Result<Self, RunError> {
-        let (name, text) = library::CALIBRATIONS.text(name)?;
-        Self::of(&name, &text)
-    }
-
-    /// The built-in calibration of this name, whatever files there are.
-    ///
-    /// # Errors
-    /// [`RunError`] if there is none.
-    pub fn built_in(name: &str) -> Result<Self, RunError> {
-        Self::of(name, library::CALIBRATIONS.built_in(name)?)
-    }
-
     /// The calibration that a text describes.
     ///
     /// # Errors
-    /// As for [`CalibrationFile::read`].
+    /// As for [`Library::read`].
     pub fn of(name: &str, text: &str) -> Result<Self, RunError> {
         let (calibration, template, job) = file::parse(name, text)?;
         let used = calibration.quantities.iter().map(|quantity| (&*quantity.name, &*quantity.job));
@@ -91,13 +88,13 @@ impl CalibrationFile {
         Ok(Self { calibration, template, jobs })
     }
 
-    /// What is asked for.
+    /// The numbers that are asked for.
     pub fn calibration(&self) -> &Calibration {
         &self.calibration
     }
 
-    /// The plain workload that the job of a quantity amounts to on so much of a target; `None` if
-    /// it does anything else.
+    /// The plain workload that a quantity's job amounts to on a region of this size; `None` if it
+    /// is more than that.
     pub(crate) fn workload(&self, quantity: &str, region_bytes: u64) -> Option<Workload> {
         let quantity = self.calibration.quantities.iter().find(|known| known.name == quantity)?;
         let number = self.jobs.jobs.iter().position(|job| job.name == quantity.job)?;
@@ -165,27 +162,19 @@ impl CalibrationFile {
     }
 }
 
-/// Whether a phase is that of a quantity's job.
-fn is_of(phase: &Phase, quantity: &Quantity) -> bool {
-    match &phase.workload {
-        Work::Job(work) => !work.reads_back && work.jobs.contains(&quantity.job),
-        _ => false,
-    }
-}
-
-/// Runs before a number had settled are none of its phase's figures.
+/// Excludes runs before a number had settled from its phase's figures.
 fn leave_out(quantity: &Quantity, document: &mut RunDocument) {
-    for phase in document.phases.iter_mut().filter(|phase| is_of(phase, quantity)) {
+    for phase in document.phases.iter_mut().filter(|phase| phase.is_of_job(&quantity.job)) {
         let valid = phase.repeats.iter().enumerate().filter(|(_, repeat)| repeat.invalid.is_none());
         let first = valid.map(|(number, _)| number).nth(quantity.skipped_runs as usize);
         leave_out_before(phase, first.unwrap_or(phase.repeats.len()));
     }
 }
 
-/// A quantity with what the runs so far say about it.
+/// A quantity as the runs so far determine it.
 fn measured(quantity: &Quantity, document: &RunDocument, detail: &Detail) -> Quantity {
     let mut found = quantity.clone();
-    let its = document.phases.iter().find(|phase| is_of(phase, quantity));
+    let its = document.phases.iter().find(|phase| phase.is_of_job(&quantity.job));
     let Some(phase) = its else { return found };
     let runs = phase.repeats.iter().enumerate().filter(|(_, repeat)| repeat.invalid.is_none());
     let Some(rate) = rate(&quantity.metric) else {
@@ -210,15 +199,15 @@ fn measured(quantity: &Quantity, document: &RunDocument, detail: &Detail) -> Qua
     found
 }
 
-/// Whether the second halves of runs are level; those of too few requests show nothing else.
+/// Whether the second halves of runs are level; assumed if they have too few requests.
 fn are_level(parts: &[Vec<f64>], op: Op) -> bool {
     let traffic = if op == Op::Read { Traffic::Reads } else { Traffic::Writes };
     let parts: Vec<&[f64]> = parts.iter().map(Vec::as_slice).collect();
     over_runs(&parts, traffic).is_none_or(|found| found.settled)
 }
 
-/// Judges the value of each run; `is_level` tells whether the rate had settled within the runs from
-/// that one on.
+/// Judges the values of the runs; `is_level` says whether the rate had settled within runs from a
+/// given one on.
 fn decide(quantity: &mut Quantity, values: Vec<f64>, is_level: impl Fn(usize) -> bool) {
     let skipped = match rounds(&values) {
         Rounds::Steady { window, .. } => Some(window.start),
@@ -243,7 +232,7 @@ fn decide(quantity: &mut Quantity, values: Vec<f64>, is_level: impl Fn(usize) ->
     quantity.settled = values;
 }
 
-/// Where the rate of a run fell, and why as far as the facts tell.
+/// Where the rate of a run fell, and why if the facts show it.
 fn fall(
     number: usize,
     repeat: &Repeat,

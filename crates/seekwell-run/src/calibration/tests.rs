@@ -1,8 +1,7 @@
 //! Built-in calibrations, refused files, courses of rates, and decisions.
 
 use super::course::{Course, rate};
-use super::library::CALIBRATIONS;
-use super::{CalibrationFile, QuantityState, are_level, decide, names};
+use super::{CALIBRATIONS, CalibrationFile, QuantityState, are_level, decide};
 use crate::RunError;
 use seekwell_inspect::{Device, DeviceKind, Fact, Inspection, TargetKind};
 use seekwell_io::measurement::Series;
@@ -42,7 +41,7 @@ fn refused(text: &str) -> String {
 
 #[test]
 fn built_in_calibrations_have_sources_and_are_in_order() {
-    assert!(names().is_sorted() && names().count() >= 6);
+    assert!(CALIBRATIONS.names().is_sorted() && CALIBRATIONS.names().count() >= 6);
     for (name, text) in CALIBRATIONS.files {
         let file = CalibrationFile::of(name, text).unwrap();
         assert!(!file.calibration().sources.is_empty(), "{name}");
@@ -54,7 +53,7 @@ fn built_in_calibrations_have_sources_and_are_in_order() {
 #[test]
 fn the_cost_model_is_measured_by_the_same_jobs_for_the_kernel_and_for_systemd() {
     let of = |name: &str| {
-        let file = CalibrationFile::read(name.as_ref()).unwrap();
+        let file = CALIBRATIONS.read(name.as_ref()).unwrap();
         let jobs = file.jobs.jobs.into_iter().map(|job| (job.name, job.options));
         (jobs.collect::<Vec<_>>(), file.calibration.quantities)
     };
@@ -66,11 +65,11 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
     for (from, to, says) in [
         ("name = \"reads\"", "name = \"Reads\"", "a quantity cannot be called \"Reads\""),
         ("name = \"reads\"", "name = \"write_ns\"", "a quantity cannot be called \"write_ns\""),
-        ("name = \"reads\"", "name = \"model\"", "is none of class, device"),
+        ("name = \"reads\"", "name = \"model\"", "not be one of class, device"),
         ("first = \"12s\"", "first = \"soon\"", "needed is a time such as \"12s\""),
         ("first = \"12s\"", "first = \"0 requests\"", "needed is a time such as \"12s\""),
         ("read.requests_per_s", "read.latency_ns_p99", "only a rate has a beginning"),
-        ("{model}", "{modle}", "the text has {modle}, and known are: reads, write_ns, class"),
+        ("{model}", "{modle}", "unknown placeholder {modle}; known: reads, write_ns, class"),
         ("{reads}", "{reads/0}", "the text has {reads/0}"),
         ("{reads}", "{", "the text has {"),
         ("{reads}", "", "reads is measured and not in the text"),

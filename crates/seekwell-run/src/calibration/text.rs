@@ -1,5 +1,5 @@
-//! The text that a program reads, with places for numbers and facts: `{read_iops}`, `{device}`. A
-//! number may be in a larger unit: `{read_ns/1000}` is in microseconds.
+//! The text that a program reads, with placeholders for numbers and facts: `{read_iops}`,
+//! `{device}`. A number may be in a larger unit: `{read_ns/1000}` is in microseconds.
 
 use super::error::CalibrationError;
 use super::facts::{FACTS, fact};
@@ -22,7 +22,7 @@ enum Piece {
 }
 
 impl Template {
-    /// Reads a text in which every quantity has a place.
+    /// Reads a text that uses every quantity.
     pub(super) fn of(
         name: &str,
         text: &str,

@@ -1,11 +1,14 @@
 //! The file format of demands: TOML with jobs in fio's language and bounds on their metrics.
 
-use super::library::DEMANDS;
 use crate::RunError;
+use crate::shipped::written;
 use seekwell_io::value;
 use seekwell_runs::{Bound, Demand, DemandVerdict, Side};
 use seekwell_sys::classify;
 use serde::Deserialize;
+
+/// What such a file is, in messages.
+pub(super) const KIND: &str = "demand";
 
 /// Why a demand makes no sense.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +61,7 @@ enum Value {
 
 /// The demand, and the text of its jobs.
 pub(super) fn parse(name: &str, text: &str) -> Result<(Demand, String), RunError> {
-    let written: Written = DEMANDS.written(name, text)?;
+    let written: Written = written(KIND, name, text)?;
     let bounds: Vec<Bound> =
         written.bound.into_iter().map(|bound| bounded(name, bound)).collect::<Result<_, _>>()?;
     if bounds.is_empty() {

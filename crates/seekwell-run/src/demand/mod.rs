@@ -2,26 +2,51 @@
 //! each bound is decided.
 
 mod file;
-mod library;
 #[cfg(test)]
 mod tests;
 
 pub use file::DemandError;
-pub use library::names;
 
 use crate::jobs::{Jobs, Request};
-use crate::shipped;
+use crate::shipped::{self, Library, shipped};
 use crate::{Finished, Host, Purpose, RunError, Watcher};
+use file::KIND;
 use seekwell_checkup::numbers;
 use seekwell_job::job::JobFile;
-use seekwell_runs::{Bound, Demand, DemandVerdict, Phase, RunDocument, Study, Work};
+use seekwell_runs::{Bound, Demand, DemandVerdict, RunDocument, Study};
 use seekwell_stats::majority;
-use std::path::Path;
 
 /// The chance that a bound is ever decided wrongly.
 const ALPHA: f64 = 0.05;
 /// The fewest runs that decide: those that agree.
 const FEWEST: usize = 5;
+
+/// The demands.
+pub static DEMANDS: Library<DemandFile> = Library {
+    kind: KIND,
+    command: "fit-for",
+    files: shipped!(
+        "demands":
+        "backup",
+        "ceph-db",
+        "elasticsearch",
+        "etcd",
+        "etcd-heavy",
+        "kafka",
+        "mysql",
+        "postgresql",
+        "prometheus",
+        "sd-a1",
+        "sd-a2",
+        "sd-v30",
+        "sqlite",
+        "video-4k",
+        "vm-host",
+        "zfs-slog",
+        "zookeeper",
+    ),
+    of: DemandFile::of,
+};
 
 /// A demand as it was read: its jobs and its bounds, all undecided.
 #[derive(Debug, Clone)]
@@ -31,27 +56,10 @@ pub struct DemandFile {
 }
 
 impl DemandFile {
-    /// Reads a demand: a file, or the built-in one of this name.
-    ///
-    /// # Errors
-    /// [`RunError`] for what is wrong with it, or if it cannot be read.
-    pub fn read(name: &Path) -> Result<Self, RunError> {
-        let (name, text) = library::DEMANDS.text(name)?;
-        Self::of(&name, &text)
-    }
-
-    /// The built-in demand of this name, whatever files there are.
-    ///
-    /// # Errors
-    /// [`RunError`] if there is none.
-    pub fn built_in(name: &str) -> Result<Self, RunError> {
-        Self::of(name, library::DEMANDS.built_in(name)?)
-    }
-
     /// The demand that a text describes.
     ///
     /// # Errors
-    /// As for [`DemandFile::read`].
+    /// As for [`Library::read`].
     pub fn of(name: &str, text: &str) -> Result<Self, RunError> {
         let (demand, job) = file::parse(name, text)?;
         let bounds = demand.bounds.iter().map(|bound| ("a bound", &*bound.job));
@@ -109,11 +117,7 @@ fn judged(demand: &Demand, document: &RunDocument) -> Demand {
 /// A bound's metric of each valid run; empty if one of them lacks it, such as a percentile of too
 /// few requests: the others would be a biased sample.
 fn values(bound: &Bound, document: &RunDocument) -> Vec<f64> {
-    let is_its = |phase: &&Phase| match &phase.workload {
-        Work::Job(work) => !work.reads_back && work.jobs.contains(&bound.job),
-        _ => false,
-    };
-    let phase = document.phases.iter().find(is_its);
+    let phase = document.phases.iter().find(|phase| phase.is_of_job(&bound.job));
     let valid = phase.iter().flat_map(|p| &p.repeats).filter(|repeat| repeat.invalid.is_none());
     let of_bound = |(name, value)| (name == bound.metric).then_some(value);
     let each = valid.map(|repeat| numbers(repeat).into_iter().find_map(of_bound));

@@ -1,7 +1,6 @@
 //! Built-in demands, refused files, and decisions.
 
-use super::library::DEMANDS;
-use super::{DemandFile, FEWEST, decided};
+use super::{DEMANDS, DemandFile, FEWEST, decided};
 use crate::RunError;
 use seekwell_runs::{Bound, DemandVerdict, Side};
 
@@ -33,7 +32,7 @@ fn refused(text: &str) -> String {
 
 #[test]
 fn built_in_demands_have_sources_and_are_in_order() {
-    let names: Vec<_> = super::names().collect();
+    let names: Vec<_> = DEMANDS.names().collect();
     assert!(names.is_sorted() && names.len() >= 15);
     for (name, text) in DEMANDS.files {
         let asked = DemandFile::of(name, text).unwrap();

@@ -63,8 +63,8 @@ pub struct Request<'a> {
     pub destroy: Option<Consent<'a>>,
     /// Log files that exist are replaced.
     pub replace: bool,
-    /// A modelled target is the same one in all repeats, as a real one is; otherwise each has a new
-    /// one.
+    /// Whether a modelled target keeps its state between repeats, as a real one does; otherwise
+    /// each repeat has a new one.
     pub ages: bool,
 }
 

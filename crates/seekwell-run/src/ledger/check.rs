@@ -27,11 +27,11 @@ const DESCRIBED: usize = 16;
 pub enum Fate {
     /// It holds the acknowledged write, or a later one.
     Kept,
-    /// It holds what was there before.
+    /// It holds older data.
     Missing,
-    /// Some of its sectors hold what was there before.
+    /// Some of its sectors hold older data.
     Torn,
-    /// A sector holds what was never written there.
+    /// A sector holds data that was never written there.
     Damaged,
     /// It cannot be read.
     Unreadable,
@@ -44,7 +44,7 @@ pub struct Loss {
     pub offset: u64,
     /// The acknowledged write, numbered from 1.
     pub write: u32,
-    /// The latest earlier write that is there instead, if it is one of this ledger.
+    /// The earlier write of this ledger that is there instead, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<u32>,
     /// What became of it.
@@ -56,18 +56,18 @@ pub struct Loss {
 pub struct Checked {
     /// Blocks whose last acknowledged write is known.
     pub acknowledged_blocks: u64,
-    /// Those that hold what was there before it.
+    /// Those that hold older data.
     pub missing: u64,
     /// Those of which some sectors do.
     pub torn: u64,
-    /// Those that hold what was never written there.
+    /// Those with data that was never written there.
     pub damaged: u64,
     /// Those that cannot be read.
     pub unreadable: u64,
-    /// Of all these, how many were acknowledged before a later batch was written of which
-    /// something is there.
+    /// How many of these were acknowledged before a batch was issued that is on the device, at
+    /// least in part.
     pub reordered: u64,
-    /// Blocks whose later write, never acknowledged, is there in part. A device may do that.
+    /// Blocks with part of a later write that was never acknowledged, which a device may leave.
     pub torn_under_way: u64,
     /// Whether anything of this ledger is on the device.
     pub found_any: bool,
@@ -138,7 +138,7 @@ impl Source for Blocks {
     }
 }
 
-/// Hands what reads bring to the tally.
+/// Passes the data of reads to the tally.
 #[derive(Clone)]
 struct Gather<'a> {
     tally: &'a RefCell<Tally>,

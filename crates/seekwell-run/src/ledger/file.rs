@@ -1,8 +1,8 @@
 //! The ledger as a file: a line of JSON that describes the writes, then a line for each
 //! acknowledgement, with the number of writes that are durable.
 //!
-//! It is written as things happen, to where the power stays on, and may end anywhere: what follows
-//! the last line feed is ignored.
+//! It is kept where the power stays on and may be cut off anywhere: text after the last line feed
+//! is ignored.
 
 use super::plan::{Plan, PlanError};
 use rustix::fs::{FileType, fdatasync, fstat};
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
 use std::os::fd::OwnedFd;
 
-/// What the first line says it is.
+/// The schema of the first line.
 pub const SCHEMA: &str = "seekwell/flush-ledger/1";
 /// The longest line that is read.
 const LONGEST: u64 = 4096;
@@ -34,17 +34,17 @@ pub struct Ledger {
     pub plan: Plan,
     /// Writes up to this one are durable.
     pub acknowledged: u32,
-    /// How many times the device said so.
+    /// How many acknowledgements that took.
     pub acknowledgements: u32,
 }
 
-/// What is not a ledger.
+/// What is wrong with a ledger.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum LedgerError {
     #[error("cannot read the ledger: {0}")]
     Read(#[from] io::Error),
-    #[error("this is no ledger: its first line is not that of {SCHEMA} ({why})")]
+    #[error("this is not a ledger: its first line is not that of {SCHEMA} ({why})")]
     Head { why: String },
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -59,7 +59,7 @@ impl Ledger {
     /// Reads a ledger to its end.
     ///
     /// # Errors
-    /// [`LedgerError`] for what is no ledger.
+    /// [`LedgerError`] if it is not a ledger.
     pub fn read(mut from: impl BufRead) -> Result<Self, LedgerError> {
         let mut line = Vec::new();
         let whole = next_line(&mut from, &mut line)?;
@@ -89,7 +89,7 @@ impl Ledger {
     }
 }
 
-/// Reads a line without its end; whether it has one.
+/// Reads a line without its line feed. Returns whether there was one.
 fn next_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     from.by_ref().take(LONGEST).read_until(b'\n', line)?;

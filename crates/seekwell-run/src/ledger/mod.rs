@@ -1,5 +1,5 @@
-//! A flush ledger: which writes a device acknowledged as durable, kept where the power stays on,
-//! and whether they are there after its power was cut.
+//! A flush ledger records which writes a device acknowledged as durable, so that they can be
+//! checked after its power was cut.
 
 mod check;
 mod file;
@@ -25,7 +25,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
-/// Why no ledger is written or checked.
+/// Why a ledger cannot be written or checked.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum LedgerRunError {

@@ -1,8 +1,8 @@
 //! Where each write of a ledger goes and what it holds. Both follow from the plan, so that a
 //! ledger need only say how many writes were acknowledged.
 //!
-//! Writes are numbered from 1. A batch is as many writes as the plan makes between two flushes;
-//! each of them goes to a stripe of its own, so that no two are under way to one block. Every
+//! Writes are numbered from 1. A batch is the writes between two flushes; each of them goes to a
+//! stripe of its own, so that no two to the same block are in flight. Every
 //! sector bears the mark of seekwell, with the number of its write as the stamp, and behind it the
 //! ledger's identity, the sector's place and random bytes drawn from these three:
 //!
@@ -16,7 +16,7 @@ use rand_xoshiro::SplitMix64;
 use seekwell_sys::mark::{self, SECTOR};
 use serde::{Deserialize, Serialize};
 
-/// The most blocks: what the check remembers of each is four bytes.
+/// The most blocks: the check keeps four bytes for each.
 pub const MOST_BLOCKS: u32 = 1 << 26;
 /// The most writes between two flushes.
 pub const MOST_PER_FLUSH: u32 = 1024;
@@ -37,7 +37,7 @@ pub enum Durable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Tells the blocks of this ledger from those of every other.
+    /// Distinguishes the blocks of this ledger from those of any other.
     pub id: u64,
     /// The length of a write.
     pub block_bytes: u32,
@@ -54,9 +54,9 @@ pub struct Plan {
 pub enum Found {
     /// What this write put there.
     Write(u32),
-    /// Something of this ledger that no write put there.
+    /// Data of this ledger that no write put there.
     Damaged,
-    /// Nothing of this ledger.
+    /// Data that is not of this ledger.
     Other,
 }
 
@@ -78,7 +78,7 @@ impl Plan {
     /// This plan, if it can be carried out.
     ///
     /// # Errors
-    /// Which of its numbers cannot be.
+    /// Which of its numbers is out of range.
     pub fn checked(self) -> Result<Self, PlanError> {
         let Self { block_bytes, blocks, batch, .. } = self;
         if !block_bytes.is_multiple_of(SECTOR as u32)

@@ -1,4 +1,4 @@
-//! Writing, with each acknowledgement in the ledger before the next batch begins.
+//! Writing, with each acknowledgement recorded before the next batch starts.
 
 use super::file::LedgerWriter;
 use super::plan::{Durable, Plan};
@@ -19,7 +19,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// How much is written where nothing else is asked for.
+/// How much is written by default.
 const DEFAULT_BYTES: u64 = 1 << 30;
 
 /// What is to be written, and where.
@@ -27,7 +27,7 @@ const DEFAULT_BYTES: u64 = 1 << 30;
 pub struct Writing<'a> {
     /// The block device.
     pub on: &'a Path,
-    /// That it may be overwritten.
+    /// The consent to overwrite it.
     pub destroy: Option<Consent<'a>>,
     /// How much of it is written, from its start.
     pub size_bytes: Option<u64>,
@@ -37,16 +37,16 @@ pub struct Writing<'a> {
     pub batch: u32,
     /// What makes them durable.
     pub durable: Durable,
-    /// For how long; until it is stopped if that is zero.
+    /// For how long; zero: until it is stopped.
     pub runtime: Nanos,
 }
 
 /// What was written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Written {
-    /// Writes that the device said are durable.
+    /// Writes that the device acknowledged as durable.
     pub acknowledged: u32,
-    /// How many times it said so.
+    /// How many acknowledgements that took.
     pub acknowledgements: u32,
     /// How long it took.
     pub elapsed: Nanos,
@@ -57,9 +57,9 @@ pub struct Written {
 /// Why writing ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ended {
-    /// The time was over, or write numbers ran out.
+    /// The time was up, or the write numbers were used up.
     Finished,
-    /// Someone asked it to stop.
+    /// It was asked to stop.
     Interrupted,
     /// A request failed, as all do when the device loses its power.
     Failed(Failure),
@@ -103,7 +103,7 @@ pub fn write(
     Ok(Written { acknowledged, acknowledgements, elapsed: measured.elapsed, ended })
 }
 
-/// Opens the device under the safety rules, and sees to it that the ledger is elsewhere.
+/// Opens the device under the safety rules and checks that the ledger is not on it.
 fn open(
     host: Host<'_>,
     watcher: &impl Watcher,
@@ -166,7 +166,7 @@ impl Payload for Fill {
     }
 }
 
-/// How far the batch is that is under way.
+/// The state of the current batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// This many of its writes were issued.

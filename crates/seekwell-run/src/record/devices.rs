@@ -58,7 +58,7 @@ pub fn holds(view: &dyn View, disks: &[Recorded], output: &Path) -> bool {
     disks.iter().any(|disk| under.iter().any(|n| (n.major, n.minor) == (disk.major, disk.minor)))
 }
 
-/// Numbers of the devices that a file lies on; empty if that cannot be told.
+/// Numbers of the devices that a file lies on; empty if that is unknown.
 pub(crate) fn under(view: &dyn View, file: &Path) -> Vec<DevId> {
     let target = Target::resolve(view, file).ok();
     target.and_then(|target| inspect(view, &target).device).map_or_else(Vec::new, |d| numbers(&d))

@@ -10,7 +10,7 @@
 //! of resctl-bench's solution `naive`; its targets are those of a saturated disk, which a queue
 //! as deep as the measurement's never misses.
 
-use crate::calibration::CalibrationFile;
+use crate::calibration::{CALIBRATIONS, CalibrationFile};
 use crate::{Host, RealExecutor, RunError, Wanted, Watcher, is_modelled, look, pick, prepare};
 use seekwell_access::Consent;
 use seekwell_checkup::{ExecuteError, Executor, summarize};
@@ -151,7 +151,7 @@ pub fn iocost(
     let region_bytes = ready.inputs.region_bytes;
     let mut executor = RealExecutor::new(ready.source, engine, None, Arc::clone(host.control));
     executor.keep_machine();
-    let jobs = CalibrationFile::built_in("blk-iocost")?;
+    let jobs = CALIBRATIONS.built_in("blk-iocost")?;
     let names = if writes { &RUNS[..] } else { &RUNS[..4] };
     let influences = disk.as_ref().map(|disk| influences(&view, disk)).unwrap_or_default();
     let mut runs: Vec<IocostRun> = Vec::new();
@@ -282,7 +282,7 @@ mod tests {
     use seekwell_io::workload::Pattern;
 
     fn workload(name: &str, region_bytes: u64, before: u64) -> Workload {
-        let jobs = CalibrationFile::built_in("blk-iocost").unwrap();
+        let jobs = CALIBRATIONS.built_in("blk-iocost").unwrap();
         super::workload(&jobs, name, region_bytes, before)
     }
 

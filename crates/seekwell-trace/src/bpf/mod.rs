@@ -17,7 +17,7 @@ use std::io;
 /// Where the kernel describes its types.
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
-/// Why the kernel runs no programs of ours.
+/// Why the kernel does not run our programs.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum BpfError {
@@ -42,7 +42,7 @@ pub(crate) fn types() -> Result<Vec<u8>, BpfError> {
     std::fs::read(TYPES).map_err(BpfError::NoTypes)
 }
 
-/// The processors that are `possible` or `online`; never none.
+/// The processors that are `possible` or `online`; never empty.
 pub(crate) fn cpus(which: &str) -> BTreeSet<u32> {
     let list = std::fs::read_to_string(format!("/sys/devices/system/cpu/{which}"));
     let all = cpu_list(list.unwrap_or_default().trim()).unwrap_or_default();
@@ -63,7 +63,7 @@ impl Point {
         Ok(Self { id, argument })
     }
 
-    /// Where a program finds that argument, or one after it, from its context on.
+    /// The offset of that argument, or of one `after` it, in a program's context.
     pub const fn place(self, after: i16) -> i16 {
         8 * (self.argument + after)
     }

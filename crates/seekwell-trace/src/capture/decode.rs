@@ -2,9 +2,9 @@
 
 use super::error::CaptureError;
 use super::format::Field;
-use super::moment::{Moment, SIZE};
 use super::plan::{Event as Described, Plan, Tracepoint};
 use super::process::Birth;
+use super::raw::{RawEvent, SIZE};
 use super::transport::{Chunk, Encoding};
 use crate::pair::{Event, EventKind, rwbs};
 use crate::source::{Device, Tables};
@@ -76,18 +76,18 @@ impl Decoder {
                     missed.map_err(|wrong| CaptureError::Buffer { cpu: chunk.cpu, wrong })?;
                 }
             }
-            Encoding::Moments => {
-                for moment in chunk.bytes.chunks_exact(SIZE).filter_map(Moment::of) {
-                    match moment.kind().and_then(Tracepoint::means) {
-                        None => decoded.births.push(moment.birth()),
+            Encoding::Raw => {
+                for raw in chunk.bytes.chunks_exact(SIZE).filter_map(RawEvent::of) {
+                    match raw.kind().and_then(Tracepoint::means) {
+                        None => decoded.births.push(raw.birth()),
                         Some(kind) => {
-                            let dev = u64::from(moment.dev);
+                            let dev = u64::from(raw.dev);
                             let Some(device) = known(dev, tables) else { continue };
                             let process = match kind {
-                                EventKind::Queue => names.number(moment.name(), tables),
+                                EventKind::Queue => names.number(raw.name(), tables),
                                 _ => 0,
                             };
-                            out.extend([moment.event(kind, (chunk.cpu, device, process))]);
+                            out.extend([raw.event(kind, (chunk.cpu, device, process))]);
                         }
                     }
                 }

@@ -301,8 +301,8 @@ impl TraceSource for Recording {
     }
 }
 
-/// Puts events after `known` in the order of time. One that interrupted another on its CPU may have
-/// been written before it.
+/// Sorts events from `known` on by time. One that interrupted another on its CPU may have been
+/// written before it.
 fn sort(events: &mut VecDeque<Event>, known: usize) {
     for new in known.max(1)..events.len() {
         let mut at = new;
@@ -329,7 +329,7 @@ fn within(disk: Option<&Recorded>, record: &mut Record) -> bool {
 fn transport(plan: &Plan) -> Result<(Box<dyn Transport>, Encoding, Via), CaptureError> {
     if plan.via != Via::Tracefs {
         match SharedRings::open(plan) {
-            Ok(rings) => return Ok((Box::new(rings), Encoding::Moments, Via::Bpf)),
+            Ok(rings) => return Ok((Box::new(rings), Encoding::Raw, Via::Bpf)),
             Err(error) if plan.via == Via::Bpf => return Err(error),
             // What tracefs says is what a person can change.
             Err(_) => {}

@@ -15,11 +15,12 @@ mod decode;
 pub(crate) mod error;
 mod format;
 mod live;
-mod moment;
+
 mod page;
 mod plan;
 mod process;
 mod program;
+mod raw;
 mod ring;
 mod shared;
 #[cfg(test)]

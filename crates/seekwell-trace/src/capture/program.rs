@@ -1,29 +1,29 @@
-//! The programs that record: one for each tracepoint, which writes what happened to memory that
-//! this process shares.
+//! The recording programs: one for each tracepoint, which writes events to memory shared with this
+//! process.
 //!
-//! Each CPU has a ring of [`Moment`]s. A program takes the next place, fills it, and numbers it
+//! Each CPU has a ring of [`RawEvent`]s. A program takes the next slot, fills it and numbers it
 //! last, so that a half-written one is not read; one that interrupts another on the same CPU takes
-//! the place after. If the ring is full, the moment is counted as lost and nothing is overwritten.
+//! the slot after. If the ring is full, the event is counted as lost and nothing is overwritten.
 //!
-//! From Linux 6.2 on, the kernel skips a program that interrupts itself, as completions do on hosts
-//! with several kinds of disks. Then its stand-in writes the moment: the same program once more,
-//! which runs after it and only does anything while the first is being interrupted.
+//! From Linux 6.2 on, the kernel skips a program that would interrupt itself, as completions do on
+//! hosts with several kinds of disks. Its stand-in then writes the event: a second copy of the
+//! program, which runs after it and only acts while the first copy is interrupted.
 
-use super::moment::Moment;
 use super::plan::Tracepoint;
+use super::raw::RawEvent;
 use crate::bpf::asm::Width::{B, Dw, W};
 use crate::bpf::asm::{Alu, Asm, FP, Helper, If, Label, R0, R1, R2, R6, R7, R8, R9};
 use crate::bpf::{Btf, BtfError, DiskPlaces, Point, field};
 
-/// Where one CPU's ring stands.
+/// The state of one CPU's ring.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub(super) struct Ends {
-    /// Places taken so far.
+pub(super) struct RingState {
+    /// Slots taken so far.
     pub taken: u64,
-    /// Places read so far; written by this process alone.
+    /// Slots read so far; only this process writes it.
     pub read: u64,
-    /// Moments for which there was no room.
+    /// Raw for which there was no room.
     pub lost: u64,
     /// How often a stand-in ran for a program that was skipped.
     pub stood_in: u64,
@@ -31,7 +31,7 @@ pub(super) struct Ends {
     pub runs: [u32; Tracepoint::ALL.len()],
 }
 
-/// Which of a tracepoint's programs.
+/// The role of a program at its tracepoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Only,
@@ -40,8 +40,8 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// Those for a tracepoint, in the order in which they run. Only completions interrupt others of
-    /// their kind.
+    /// The roles at a tracepoint, in the order in which they run. Only completions interrupt others
+    /// of their kind.
     pub const fn of(kind: Tracepoint) -> &'static [Self] {
         match kind {
             Tracepoint::Complete | Tracepoint::BioComplete => &[Self::First, Self::StandIn],
@@ -50,7 +50,8 @@ impl Role {
     }
 }
 
-/// Places that stay free for programs that interrupt each other between looking and taking.
+/// Slots kept free for programs that interrupt each other between checking for room and taking a
+/// slot.
 const SPARE: i32 = 16;
 
 // Places on the stack.
@@ -59,7 +60,7 @@ const PLACE: i16 = -16;
 const TAKEN: i16 = -24;
 const ERROR: i16 = -32;
 const BYTES: i16 = -40;
-const ENDS: i16 = -48;
+const STATE: i16 = -48;
 
 /// Where the kernel keeps what is read.
 #[derive(Debug)]
@@ -94,8 +95,8 @@ impl Places {
 }
 
 /// The tracepoints in the order in which they are attached: completions first, so that no request
-/// is seen whose completion is not. With each, what it is about and whether nothing can be recorded
-/// without it.
+/// is seen whose completion is not. Each with the type of its subject and whether
+/// recording needs it.
 pub(super) const POINTS: [(&str, Tracepoint, &str, bool); 9] = [
     ("task_newtask", Tracepoint::Task, "task_struct", false),
     ("block_bio_complete", Tracepoint::BioComplete, "bio", true),
@@ -112,13 +113,13 @@ pub(super) const POINTS: [(&str, Tracepoint, &str, bool); 9] = [
 #[derive(Debug)]
 pub(super) struct Programs<'a> {
     pub places: &'a Places,
-    /// The disks that are recorded; empty: all.
+    /// The disks that are recorded; empty for all.
     pub disks: &'a [u32],
-    /// The map of [`Ends`], by CPU.
-    pub ends: i32,
-    /// The map of moments, ring after ring.
-    pub moments: i32,
-    /// The moments of a ring, as a power of two.
+    /// The map of [`RingState`], by CPU.
+    pub states: i32,
+    /// The map of events, ring after ring.
+    pub events: i32,
+    /// The events of a ring, as a power of two.
     pub ring_bits: u32,
 }
 
@@ -147,17 +148,17 @@ impl Programs<'_> {
         asm.call(Helper::Time);
         asm.mov(R8, R0);
         self.take_place(&mut asm, out);
-        asm.store(Dw, R7, field!(Moment, at), R8);
-        asm.store(W, R7, field!(Moment, dev), R9);
-        asm.store(W, R7, field!(Moment, kind), kind as i32);
+        asm.store(Dw, R7, field!(RawEvent, at), R8);
+        asm.store(W, R7, field!(RawEvent, dev), R9);
+        asm.store(W, R7, field!(RawEvent, kind), kind as i32);
         self.subject(&mut asm, kind);
         self.task(&mut asm, kind);
         asm.load(Dw, R1, FP, TAKEN);
         asm.alu(Alu::Add, R1, 1);
-        asm.swap(R7, field!(Moment, number), R1);
+        asm.swap(R7, field!(RawEvent, number), R1);
         asm.here(out);
         if role == Role::First {
-            asm.load(Dw, R1, FP, ENDS);
+            asm.load(Dw, R1, FP, STATE);
             asm.store(W, R1, runs(kind), 0);
         }
         asm.here(leave);
@@ -170,9 +171,9 @@ impl Programs<'_> {
     fn enter(&self, asm: &mut Asm, kind: Tracepoint, role: Role, leave: Label) {
         asm.call(Helper::Cpu);
         asm.store(W, FP, CPU, R0);
-        asm.look_up(self.ends, CPU);
+        asm.look_up(self.states, CPU);
         asm.jump_if(R0, If::Eq, 0, leave);
-        asm.store(Dw, FP, ENDS, R0);
+        asm.store(Dw, FP, STATE, R0);
         match role {
             Role::Only => {}
             Role::First => asm.store(W, R0, runs(kind), 1),
@@ -180,7 +181,7 @@ impl Programs<'_> {
                 asm.load(W, R1, R0, runs(kind));
                 asm.jump_if(R1, If::Eq, 0, leave);
                 asm.mov(R1, 1);
-                asm.add_to(Dw, R0, field!(Ends, stood_in), R1);
+                asm.add_to(Dw, R0, field!(RingState, stood_in), R1);
             }
         }
     }
@@ -190,11 +191,11 @@ impl Programs<'_> {
         let p = self.places;
         asm.call(Helper::TaskStruct);
         asm.load(W, R1, R0, p.task);
-        asm.store(W, R7, field!(Moment, task), R1);
+        asm.store(W, R7, field!(RawEvent, task), R1);
         if kind == Tracepoint::Queue {
             for half in [0, 8] {
                 asm.load(Dw, R1, R0, p.task_name + half);
-                asm.store(Dw, R7, field!(Moment, name) + half, R1);
+                asm.store(Dw, R7, field!(RawEvent, name) + half, R1);
             }
         }
     }
@@ -219,35 +220,35 @@ impl Programs<'_> {
         asm.here(wanted);
     }
 
-    /// `R7`: the next moment of this CPU's ring; if there is none, one more is lost.
+    /// `R7`: the next free slot of this CPU's ring; if there is none, one more event is lost.
     fn take_place(&self, asm: &mut Asm, none: Label) {
         let (room, lost) = (asm.label(), asm.label());
-        asm.load(Dw, R0, FP, ENDS);
-        asm.load(Dw, R1, R0, field!(Ends, taken));
-        asm.load(Dw, R2, R0, field!(Ends, read));
+        asm.load(Dw, R0, FP, STATE);
+        asm.load(Dw, R1, R0, field!(RingState, taken));
+        asm.load(Dw, R2, R0, field!(RingState, read));
         asm.alu(Alu::Sub, R1, R2);
         asm.jump_if(R1, If::Lt, (1 << self.ring_bits) - SPARE, room);
         asm.here(lost);
-        asm.load(Dw, R0, FP, ENDS);
+        asm.load(Dw, R0, FP, STATE);
         asm.mov(R1, 1);
-        asm.add_to(Dw, R0, field!(Ends, lost), R1);
+        asm.add_to(Dw, R0, field!(RingState, lost), R1);
         asm.jump(none);
         asm.here(room);
         asm.mov(R1, 1);
-        asm.fetch_add(R0, field!(Ends, taken), R1);
+        asm.fetch_add(R0, field!(RingState, taken), R1);
         asm.store(Dw, FP, TAKEN, R1);
         asm.alu(Alu::And, R1, (1 << self.ring_bits) - 1);
         asm.load(W, R2, FP, CPU);
         asm.alu(Alu::Lsh, R2, self.ring_bits as i32);
         asm.alu(Alu::Or, R1, R2);
         asm.store(W, FP, PLACE, R1);
-        asm.look_up(self.moments, PLACE);
+        asm.look_up(self.events, PLACE);
         // This CPU came online after the recording began.
         asm.jump_if(R0, If::Eq, 0, lost);
         asm.mov(R7, R0);
     }
 
-    /// What the moment is about: place, length, operation, error.
+    /// The subject of the event: place, length, operation, error.
     fn subject(&self, asm: &mut Asm, kind: Tracepoint) {
         let p = self.places;
         let mut copy = |width, from, to| {
@@ -255,29 +256,29 @@ impl Programs<'_> {
             asm.store(if width == B { W } else { width }, R7, to, R1);
         };
         match kind {
-            Tracepoint::Task => copy(W, p.task, field!(Moment, bytes)),
+            Tracepoint::Task => copy(W, p.task, field!(RawEvent, bytes)),
             _ if of_request(kind) => {
-                copy(Dw, p.rq_sector, field!(Moment, sector));
-                copy(W, p.rq_bytes, field!(Moment, bytes));
-                copy(W, p.rq_flags, field!(Moment, flags));
+                copy(Dw, p.rq_sector, field!(RawEvent, sector));
+                copy(W, p.rq_bytes, field!(RawEvent, bytes));
+                copy(W, p.rq_flags, field!(RawEvent, flags));
             }
             _ => {
-                copy(Dw, p.bio_sector, field!(Moment, sector));
-                copy(W, p.bio_bytes, field!(Moment, bytes));
-                copy(W, p.bio_flags, field!(Moment, flags));
-                copy(B, p.bio_status, field!(Moment, error));
+                copy(Dw, p.bio_sector, field!(RawEvent, sector));
+                copy(W, p.bio_bytes, field!(RawEvent, bytes));
+                copy(W, p.bio_flags, field!(RawEvent, flags));
+                copy(B, p.bio_status, field!(RawEvent, error));
             }
         }
         match kind {
             Tracepoint::Task => {
                 asm.load(Dw, R1, FP, BYTES);
-                asm.store(Dw, R7, field!(Moment, sector), R1);
+                asm.store(Dw, R7, field!(RawEvent, sector), R1);
             }
             Tracepoint::Complete => {
                 asm.load(Dw, R1, FP, BYTES);
-                asm.store(W, R7, field!(Moment, bytes), R1);
+                asm.store(W, R7, field!(RawEvent, bytes), R1);
                 asm.load(Dw, R1, FP, ERROR);
-                asm.store(W, R7, field!(Moment, error), R1);
+                asm.store(W, R7, field!(RawEvent, error), R1);
             }
             _ => {}
         }
@@ -289,7 +290,7 @@ const fn of_request(kind: Tracepoint) -> bool {
     matches!(kind, Tracepoint::Issue | Tracepoint::Requeue | Tracepoint::Complete)
 }
 
-/// Where [`Ends::runs`] is for a tracepoint.
+/// Where [`RingState::runs`] is for a tracepoint.
 const fn runs(kind: Tracepoint) -> i16 {
-    field!(Ends, runs) + 4 * kind as i16
+    field!(RingState, runs) + 4 * kind as i16
 }

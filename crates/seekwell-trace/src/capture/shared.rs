@@ -1,10 +1,10 @@
-//! Rings of moments that programs in the kernel fill (BPF): the cheapest way, where the kernel
-//! permits it. Nothing is woken, copied or asked: the rings are looked at every few milliseconds.
+//! Rings of events that BPF programs fill: the cheapest transport, if the kernel permits it. There
+//! are no wake-ups, copies or system calls for events: the rings are polled every few milliseconds.
 
 use super::error::CaptureError;
-use super::moment::{Moment, SIZE};
 use super::plan::{Plan, Tracepoint};
-use super::program::{Ends, POINTS, Places, Programs, Role};
+use super::program::{POINTS, Places, Programs, RingState, Role};
+use super::raw::{RawEvent, SIZE};
 use super::transport::{CHUNK, Chunk, Transport};
 use crate::bpf::kernel::{Attached, Kind, Map, Mapped, attach};
 use crate::bpf::{BpfError, Btf, Point, cpus, refused, types};
@@ -13,20 +13,20 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// The rings and the programs that fill them.
 pub(super) struct SharedRings {
-    /// Of every CPU that there can be.
-    ends: Mapped<Ends>,
-    /// Of those that are online; what happens on others is lost.
-    moments: Mapped<Moment>,
+    /// For every possible CPU.
+    states: Mapped<RingState>,
+    /// For CPUs that were online at the start; events on others are lost.
+    events: Mapped<RawEvent>,
     ring: usize,
-    /// Moments read of each CPU that has a ring.
+    /// Events read so far, for each CPU that has a ring.
     read: Vec<u64>,
     attached: Vec<Attached>,
-    /// Moments that programs missed, once they are gone.
+    /// Events missed by programs that were removed.
     missed: u64,
 }
 
 impl SharedRings {
-    /// Makes the rings, and attaches the programs.
+    /// Creates the rings and attaches the programs.
     pub fn open(plan: &Plan) -> Result<Self, CaptureError> {
         let types = types()?;
         let btf = Btf::read(&types).map_err(BpfError::from)?;
@@ -37,13 +37,13 @@ impl SharedRings {
         let ring_bits = wanted.clamp(1 << 10, 1 << 24).ilog2();
         let no_memory =
             |source| CaptureError::NoMemory { bytes_per_cpu: (SIZE as u64) << ring_bits, source };
-        let ends: Map<u32, Ends> =
+        let states: Map<u32, RingState> =
             Map::new(Kind::Array, possible as u32, 1).map_err(refused("a map"))?;
-        let moments: Map<u32, Moment> =
+        let events: Map<u32, RawEvent> =
             Map::new(Kind::Array, (online << ring_bits) as u32, 1).map_err(no_memory)?;
         let mut own = Self {
-            ends: Mapped::of(&ends).map_err(refused("a map"))?,
-            moments: Mapped::of(&moments).map_err(no_memory)?,
+            states: Mapped::of(&states).map_err(refused("a map"))?,
+            events: Mapped::of(&events).map_err(no_memory)?,
             ring: 1 << ring_bits,
             read: vec![0; online],
             attached: Vec::new(),
@@ -53,8 +53,8 @@ impl SharedRings {
             true => Vec::new(),
             false => plan.disks.iter().map(|disk| disk.major << 20 | disk.minor).collect(),
         };
-        let (ends, moments) = (ends.fd(), moments.fd());
-        let programs = Programs { places: &places, disks: &disks, ends, moments, ring_bits };
+        let (states, events) = (states.fd(), events.fd());
+        let programs = Programs { places: &places, disks: &disks, states, events, ring_bits };
         for (name, kind, subject, needed) in POINTS {
             if kind == Tracepoint::Task && !plan.processes.follows_threads() {
                 continue;
@@ -82,15 +82,15 @@ impl SharedRings {
         self.attached.iter().map(Attached::misses).sum()
     }
 
-    /// The next moments of a CPU, at most a chunk of them.
+    /// The next events of a CPU, at most a chunk of them.
     fn take(&mut self, cpu: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         while bytes.len() < CHUNK {
-            let place = self.moments.at(cpu * self.ring + self.read[cpu] as usize % self.ring);
+            let place = self.events.at(cpu * self.ring + self.read[cpu] as usize % self.ring);
             // SAFETY: the place lies in the mapping. Its number is written by a program and read
-            // here as an atomic; once it is the one that is waited for, no program touches the
-            // place before `read` says so.
-            let moment = unsafe {
+            // here as an atomic; once it is the expected one, no program touches the
+            // slot until `read` has passed it.
+            let raw = unsafe {
                 let number = AtomicU64::from_ptr(&raw mut (*place).number);
                 if number.load(Acquire) != self.read[cpu] + 1 {
                     break;
@@ -100,12 +100,12 @@ impl SharedRings {
             if bytes.is_empty() {
                 bytes.reserve(CHUNK);
             }
-            moment.iter().for_each(|word| bytes.extend_from_slice(&word.to_ne_bytes()));
+            raw.iter().for_each(|word| bytes.extend_from_slice(&word.to_ne_bytes()));
             self.read[cpu] += 1;
         }
-        let ends = self.ends.at(cpu);
-        // SAFETY: the ends lie in the mapping, and only this process writes `read`.
-        let read = unsafe { AtomicU64::from_ptr(&raw mut (*ends).read) };
+        let states = self.states.at(cpu);
+        // SAFETY: the states lie in the mapping, and only this process writes `read`.
+        let read = unsafe { AtomicU64::from_ptr(&raw mut (*states).read) };
         read.store(self.read[cpu], Release);
         bytes
     }
@@ -140,12 +140,13 @@ impl Transport for SharedRings {
 
     fn lost(&mut self) -> Result<u64, CaptureError> {
         let (mut full, mut stood_in) = (0, 0);
-        for cpu in 0..self.ends.len() {
-            let ends = self.ends.at(cpu);
-            // SAFETY: the ends lie in the mapping; programs add to them meanwhile.
+        for cpu in 0..self.states.len() {
+            let states = self.states.at(cpu);
+            // SAFETY: the states lie in the mapping; programs add to them meanwhile.
             let of = |count: *mut u64| unsafe { AtomicU64::from_ptr(count) }.load(Relaxed);
             // SAFETY: as above; only their addresses are taken.
-            let (lost, stands_in) = unsafe { (&raw mut (*ends).lost, &raw mut (*ends).stood_in) };
+            let (lost, stands_in) =
+                unsafe { (&raw mut (*states).lost, &raw mut (*states).stood_in) };
             full += of(lost);
             stood_in += of(stands_in);
         }

@@ -47,8 +47,8 @@ pub(super) enum Message {
 pub(super) enum Encoding {
     /// Pages of the ring buffer, all of one size, with these events.
     Pages(Events, PageLayout, usize),
-    /// [`super::moment::Moment`]s.
-    Moments,
+    /// [`super::raw::RawEvent`]s.
+    Raw,
 }
 
 /// A way of getting at the buffers.

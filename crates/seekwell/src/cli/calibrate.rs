@@ -1,6 +1,6 @@
 //! `seekwell calibrate`.
 
-use super::{Destroy, Force, Keep, values};
+use super::{Force, Repeated, values};
 use clap::{Args, ValueHint};
 use seekwell_io::units::Nanos;
 use std::path::PathBuf;
@@ -39,9 +39,6 @@ pub struct Calibrate {
     /// What is done with that file if it exists.
     #[command(flatten)]
     pub replace: Force,
-    /// Change a parameter of a modelled machine: controller.kind=ide
-    #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
-    pub set: Vec<(String, String)>,
     /// How long each job runs, instead of what the calibration says
     ///
     /// A modelled volume with burst credits is run until these are spent all the same.
@@ -50,19 +47,7 @@ pub struct Calibrate {
     /// Size of each job's file, or of the part of the target used, instead of what it says
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub size: Option<u64>,
-    /// The most runs; it ends as soon as all numbers are known
-    #[arg(
-        long, value_name = "N", default_value_t = 20,
-        value_parser = clap::value_parser!(u32).range(1..=1000)
-    )]
-    pub repeats: u32,
-    /// Random seed
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// How the run is kept.
+    /// How it is repeated, kept, and what may be overwritten.
     #[command(flatten)]
-    pub keep: Keep,
-    /// What may be overwritten.
-    #[command(flatten)]
-    pub destroy: Destroy,
+    pub repeated: Repeated,
 }

@@ -1,6 +1,6 @@
 //! `seekwell fit-for`.
 
-use super::{Destroy, Keep, values};
+use super::Repeated;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
@@ -34,22 +34,7 @@ pub struct FitFor {
     /// Print the load, the bounds and their sources, without running anything
     #[arg(long, requires = "demand")]
     pub show: bool,
-    /// Change a parameter of a modelled machine: controller.kind=ide
-    #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
-    pub set: Vec<(String, String)>,
-    /// The most runs; it ends as soon as each bound is decided
-    #[arg(
-        long, value_name = "N", default_value_t = 20,
-        value_parser = clap::value_parser!(u32).range(1..=1000)
-    )]
-    pub repeats: u32,
-    /// Random seed
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// How the run is kept.
+    /// How it is repeated, kept, and what may be overwritten.
     #[command(flatten)]
-    pub keep: Keep,
-    /// What may be overwritten.
-    #[command(flatten)]
-    pub destroy: Destroy,
+    pub repeated: Repeated,
 }

@@ -27,7 +27,8 @@ use format::{InspectFormat, Textfile};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use seekwell_access::{Consent, Fingerprint};
 use seekwell_io::target::Engine;
-use std::path::PathBuf;
+use seekwell_run::jobs::Request;
+use std::path::{Path, PathBuf};
 
 /// Know why a disk is slow, prove what makes it faster, keep only what helped.
 ///
@@ -133,7 +134,7 @@ pub enum Command {
     /// torn, damaged or out of order.
     #[command(after_help = ledger::EXAMPLES)]
     FlushLedger(ledger::FlushLedger),
-    /// Measure the numbers that other programs ask for: ScyllaDB, Ceph, systemd, io.cost …
+    /// Measure the numbers that other programs need: ScyllaDB, Ceph, systemd, io.cost …
     ///
     /// Runs the program's load in turn until each number is known to ±2.5 % (95 %) on a device that
     /// has settled, and writes what the program reads. Beside it stands what the program's own
@@ -230,6 +231,45 @@ impl Destroy {
     pub fn consent(&self) -> Option<Consent<'_>> {
         let accepted = self.accept_data.as_slice();
         self.destroy.as_deref().map(|serial| Consent { serial, accepted })
+    }
+}
+
+/// Jobs that run until enough is known.
+#[derive(Debug, Args)]
+pub struct Repeated {
+    /// Change a parameter of a modelled machine: controller.kind=ide
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
+    pub set: Vec<(String, String)>,
+    /// The most runs; it ends as soon as enough is known
+    #[arg(
+        long, value_name = "N", default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
+    pub repeats: u32,
+    /// Random seed
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How the run is kept.
+    #[command(flatten)]
+    pub keep: Keep,
+    /// What may be overwritten.
+    #[command(flatten)]
+    pub destroy: Destroy,
+}
+
+impl Repeated {
+    /// A request for the jobs of files on a target.
+    pub fn request<'a>(&'a self, files: &'a [PathBuf], on: &'a Path) -> Request<'a> {
+        Request {
+            files,
+            on: Some(on),
+            set: &self.set,
+            repeats: self.repeats,
+            seed: self.seed,
+            destroy: self.destroy.consent(),
+            replace: false,
+            ages: false,
+        }
     }
 }
 

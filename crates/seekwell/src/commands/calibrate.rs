@@ -1,4 +1,4 @@
-//! `seekwell calibrate`: the numbers that other programs ask for.
+//! `seekwell calibrate`: the numbers that other programs need.
 
 use super::{begin_asked, list, show, write_output};
 use crate::Ended;
@@ -9,7 +9,7 @@ use crate::session::{RunOptions, begin_command};
 use seekwell_io::target::Engine;
 use seekwell_io::units::time;
 use seekwell_report::{of_job, wrap};
-use seekwell_run::calibration::{CalibrationFile, Changes, names};
+use seekwell_run::calibration::{CALIBRATIONS, Changes};
 use seekwell_run::jobs::Request;
 use seekwell_runs::{Beginning, Calibration, Quantity, RunDocument, RunKind, Study};
 
@@ -19,27 +19,18 @@ use seekwell_runs::{Beginning, Calibration, Quantity, RunDocument, RunKind, Stud
 /// Whatever is wrong with the calibration or refused, before anything is written.
 pub fn run(args: &Calibrate, context: &Context) -> Ended {
     let Some(program) = &args.program else { return list_all(context) };
-    let file = CalibrationFile::read(program)?;
-    let files = [program.clone()];
-    let request = Request {
-        files: &files,
-        on: Some(&args.on),
-        set: &args.set,
-        repeats: args.repeats,
-        seed: args.seed,
-        destroy: args.destroy.consent(),
-        replace: false,
-        ages: true,
-    };
+    let file = CALIBRATIONS.read(program)?;
+    let request = args.repeated.request(args.program.as_slice(), &args.on);
     let changes = Changes { runtime: args.runtime, size_bytes: args.size };
-    let jobs = file.jobs(request, changes)?;
+    let jobs = file.jobs(Request { ages: true, ..request }, changes)?;
     if args.show {
         let text = described(file.calibration(), context.width);
         context.print(&format!("{text}\n{}", jobs.show(|text| context.note(text))))?;
         return Ok(Exit::Done);
     }
     let output = begin_asked(args.out.as_deref(), args.replace, context)?;
-    let options = RunOptions { kind: RunKind::Bench, keep: &args.keep, engine: Engine::Auto };
+    let options =
+        RunOptions { kind: RunKind::Bench, keep: &args.repeated.keep, engine: Engine::Auto };
     let (line, purpose) = begin_command(context, options)?;
     let ((document, detail, ending), logged) = file.run(&jobs, context.host(), line, purpose)?;
     let text = text(&document);
@@ -75,8 +66,8 @@ fn text(document: &RunDocument) -> Option<&str> {
 
 fn list_all(context: &Context) -> Ended {
     let mut rows = Vec::new();
-    for name in names() {
-        let file = CalibrationFile::built_in(name)?;
+    for name in CALIBRATIONS.names() {
+        let file = CALIBRATIONS.built_in(name)?;
         rows.push((name, file.calibration().title.clone()));
     }
     list(context, "calibrations", "program", &rows)

@@ -11,8 +11,7 @@ use seekwell_io::target::Engine;
 use seekwell_io::units::{amount, three_digits};
 use seekwell_report::{of_job, wrap};
 use seekwell_run::RunError;
-use seekwell_run::demand::{DemandFile, names};
-use seekwell_run::jobs::{Jobs, Request};
+use seekwell_run::demand::{DEMANDS, DemandFile};
 use seekwell_runs::{Demand, DemandVerdict, Detail, RunDocument, RunKind, Side, Study};
 use serde_json::json;
 use std::path::Path;
@@ -24,9 +23,9 @@ use std::sync::Arc;
 /// Whatever is wrong with the demand or refused, before anything is written.
 pub fn run(args: &FitFor, context: &Context) -> Ended {
     let Some(name) = &args.demand else { return list_all(context) };
-    let file = DemandFile::read(name)?;
+    let file = DEMANDS.read(name)?;
     if args.show {
-        let jobs = jobs(&file, args, &args.on[0])?;
+        let jobs = file.jobs(args.repeated.request(args.demand.as_slice(), &args.on[0]))?;
         let text = described(file.demand(), context.width);
         context.print(&format!("{text}\n{}", jobs.show(|text| context.note(text))))?;
         return Ok(Exit::Done);
@@ -52,20 +51,6 @@ pub fn run(args: &FitFor, context: &Context) -> Ended {
     Ok(if any { Exit::Done } else { Exit::NotShown })
 }
 
-/// The demand's jobs on a target.
-fn jobs<'a>(file: &DemandFile, args: &'a FitFor, on: &'a Path) -> Result<Jobs<'a>, RunError> {
-    file.jobs(Request {
-        files: args.demand.as_slice(),
-        on: Some(on),
-        set: &args.set,
-        repeats: args.repeats,
-        seed: args.seed,
-        destroy: args.destroy.consent(),
-        replace: false,
-        ages: false,
-    })
-}
-
 /// A finished run, and whether its logs were written.
 type Measured = ((RunDocument, Detail, Exit), Result<(), RunError>);
 
@@ -75,8 +60,9 @@ fn measure(
     on: &Path,
     context: &Context,
 ) -> Result<Measured, CommandError> {
-    let jobs = jobs(file, args, on)?;
-    let options = RunOptions { kind: RunKind::Bench, keep: &args.keep, engine: Engine::Auto };
+    let jobs = file.jobs(args.repeated.request(args.demand.as_slice(), on))?;
+    let options =
+        RunOptions { kind: RunKind::Bench, keep: &args.repeated.keep, engine: Engine::Auto };
     let line = Line::new(context.progress, Arc::clone(&context.control));
     let purpose = purpose(context, options)?;
     let ((document, detail, ending), logged) = file.run(&jobs, context.host(), line, purpose)?;
@@ -141,8 +127,8 @@ fn side_by_side(file: &DemandFile, rows: &[Row], context: &Context) -> Result<()
 
 fn list_all(context: &Context) -> Ended {
     let mut rows = Vec::new();
-    for name in names() {
-        rows.push((name, DemandFile::built_in(name)?.demand().title.clone()));
+    for name in DEMANDS.names() {
+        rows.push((name, DEMANDS.built_in(name)?.demand().title.clone()));
     }
     list(context, "demands", "demand", &rows)
 }

@@ -150,9 +150,9 @@ fn text(args: &Check, ledger: &Ledger, checked: &Checked, width: usize) -> Strin
     let mut lines = wrap(&verdict, width, "", "");
     let mut point = |text: &str| lines.extend(wrap(text, width, "- ", "  "));
     let kinds = [
-        (checked.missing, "hold what was there before"),
-        (checked.torn, "are torn: some sectors hold what was there before"),
-        (checked.damaged, "are damaged: a sector holds what was never written there"),
+        (checked.missing, "hold older data"),
+        (checked.torn, "are torn: some sectors hold older data"),
+        (checked.damaged, "are damaged: a sector holds data that was never written there"),
         (checked.unreadable, "cannot be read"),
     ];
     for (blocks, what) in kinds.into_iter().filter(|(blocks, _)| *blocks > 0) {
@@ -160,8 +160,8 @@ fn text(args: &Check, ledger: &Ledger, checked: &Checked, width: usize) -> Strin
     }
     if checked.reordered > 0 {
         point(&format!(
-            "{} were acknowledged before later writes were issued that are there: after a power \
-             cut, a journal or log on this disk has holes",
+            "{} were acknowledged before later writes were issued that are on the disk: after a \
+             power cut, a journal or log on it has holes",
             count(checked.reordered as f64)
         ));
     }

@@ -87,7 +87,7 @@ fn what_is_no_ledger_is_named_and_another_device_is_too_small() {
     let home = tempfile::tempdir().expect("a folder");
     let Some(disk) = Loop::new(1 << 20) else { return };
     let wrong = check(home.path(), &disk.device, "hello\n", &[]).ends(2).err;
-    assert!(wrong.contains("this is no ledger"), "{wrong}");
+    assert!(wrong.contains("this is not a ledger"), "{wrong}");
     let head = |blocks| {
         format!(
             "{{\"schema\":\"seekwell/flush-ledger/1\",\"device\":\"/dev/sdx\",\"plan\":{{\"id\":1,\

@@ -1,5 +1,5 @@
-//! The tests as data: which cells, in which order, until what. Numbers of sections are those of
-//! the Solid State Storage Performance Test Specification 2.0.2.
+//! The tests as data: their cells, the order of these, and what ends them. Section numbers are
+//! those of the Solid State Storage Performance Test Specification 2.0.2.
 
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
@@ -39,7 +39,7 @@ pub struct PtsOptions {
     pub engine: Engine,
 }
 
-/// The tests of some options.
+/// The tests for a set of options.
 #[derive(Debug, Clone)]
 pub struct PtsPlan {
     pub(super) options: PtsOptions,
@@ -48,7 +48,7 @@ pub struct PtsPlan {
 }
 
 impl PtsPlan {
-    /// The plan of some options.
+    /// The plan for these options.
     pub fn of(options: PtsOptions) -> Self {
         let chosen = PtsKind::ALL.into_iter().filter(|kind| options.tests.contains(kind));
         let tests = chosen.map(|kind| options.test(kind)).collect();
@@ -66,7 +66,7 @@ impl PtsPlan {
 #[derive(Debug, Clone)]
 pub struct Test {
     pub kind: PtsKind,
-    /// The requests by which twice the region is written from start to end before it.
+    /// The request size with which twice the region is written sequentially before it.
     pub first_bytes: Option<u32>,
     pub series: Vec<Series>,
 }
@@ -75,9 +75,9 @@ pub struct Test {
 #[derive(Debug, Clone)]
 pub struct Series {
     pub cells: Vec<Cell>,
-    /// The place of the cell that is tracked.
+    /// The index of the tracked cell.
     pub tracked: usize,
-    /// What of it is tracked.
+    /// Its tracked figure.
     pub measure: Measure,
     /// It ends as soon as that is steady.
     pub until_steady: bool,
@@ -113,7 +113,7 @@ impl PtsOptions {
         Test { kind, first_bytes, series }
     }
 
-    /// What makes a short form of it.
+    /// Why it is a short form; empty if it is not.
     pub fn short(&self) -> Vec<String> {
         let mut why = Vec::new();
         if self.cell < MINUTE {

@@ -53,7 +53,7 @@ fn ask(question: &Question, set: &[(String, String)], args: &Bench, context: &Co
     let line = Line::live(args.beyond.progress, context, is_modelled(options.target));
     let (line, mut purpose) = begin_command_with(line, context, kept(args, args.workload.engine))?;
     if let (Keeping::New(store), Some(name)) = (&purpose.keep, &args.resume) {
-        purpose.keep = Keeping::GoesOn(store.clone(), name.clone());
+        purpose.keep = Keeping::Resumed(store.clone(), name.clone());
     }
     let (document, detail, ending) = bench(context.host(), line, purpose, &options, question)?;
     let unsettled = matches!(

@@ -1,4 +1,4 @@
-//! A moment of a request, as the programs in `program.rs` write it.
+//! Events as the programs in `program.rs` write them.
 
 use super::plan::Tracepoint;
 use super::process::Birth;
@@ -7,18 +7,18 @@ use crate::record::Flags;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 
-/// What a program writes, in the memory that it shares with this process.
+/// An event in the memory that a program shares with this process.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub(super) struct Moment {
-    /// Which of its CPU, numbered from 1. Written last: until then it is that of an earlier one.
+pub(super) struct RawEvent {
+    /// Its number on its CPU, from 1. Written last: until then it is that of an earlier event.
     pub number: u64,
     pub at: u64,
-    /// First sector; of a new task how it was made.
+    /// The first sector; for a new task, its clone flags.
     pub sector: u64,
     /// The disk, in the kernel's encoding.
     pub dev: u32,
-    /// Bytes; of a new task its number.
+    /// The length; for a new task, its ID.
     pub bytes: u32,
     /// Operation and flags (`bi_opf`, `cmd_flags`).
     pub flags: u32,
@@ -30,8 +30,8 @@ pub(super) struct Moment {
     pub name: [u8; 16],
 }
 
-/// Bytes of a moment.
-pub(super) const SIZE: usize = size_of::<Moment>();
+/// The size of an event in bytes.
+pub(super) const SIZE: usize = size_of::<RawEvent>();
 
 // enum req_op and enum req_flag_bits of include/linux/blk_types.h.
 const READ: u32 = 0;
@@ -69,7 +69,7 @@ const ERRNOS: [i32; 14] = [
     libc::EBUSY,
 ];
 
-impl Moment {
+impl RawEvent {
     /// Reads one from its bytes; `None` if there are fewer.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let long = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
@@ -104,14 +104,14 @@ impl Moment {
             DISCARD => (Op::Discard, Flags::default()),
             SECURE_ERASE => (Op::Discard, Flags::SECURE),
             op if PASSTHROUGH.contains(&op) => (Op::Read, Flags::OTHER),
-            // Zone commands, and zeroes that the drive makes.
+            // Zone commands and write zeroes.
             _ => (Op::Write, Flags::OTHER),
         };
         rwbs::settle(op, flags | more, self.bytes < 512)
     }
 
-    /// First sector and bytes, as the kernel's own events tell them: what a driver gets without a
-    /// place is at 0, and passed-through commands have no length.
+    /// First sector and length as in the kernel's own trace events: issued requests without a place
+    /// are at 0, and passed-through commands have no length.
     fn place(&self) -> (u64, u32) {
         let issued = matches!(self.kind(), Some(Tracepoint::Issue | Tracepoint::Requeue));
         match self.flags & OP_MASK {
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn operations_are_those_that_the_kernels_letters_name() {
-        let of = |flags, bytes| Moment { flags, bytes, ..Moment::default() }.operation();
+        let of = |flags, bytes| RawEvent { flags, bytes, ..RawEvent::default() }.operation();
         for (flags, bytes, letters) in [
             (0, 4096, &b"R"[..]),
             (1 << 11 | 1, 4096, b"WS"),
@@ -186,17 +186,18 @@ mod tests {
 
     #[test]
     fn errors_are_errnos_whether_the_kernel_gives_those_or_a_status() {
-        let of = |error: i32| Moment { error: error.cast_unsigned(), ..Moment::default() }.errno();
+        let of =
+            |error: i32| RawEvent { error: error.cast_unsigned(), ..RawEvent::default() }.errno();
         let known = [of(0), of(10), of(7), of(-5), of(-61), of(99)].map(i32::from);
         assert_eq!(known, [0, libc::EIO, libc::ENODATA, libc::EIO, libc::ENODATA, libc::EIO]);
     }
 
     #[test]
-    fn a_moment_is_read_from_the_bytes_that_a_program_wrote() {
+    fn an_event_is_read_from_the_bytes_that_a_program_wrote() {
         let bytes: Vec<u8> = (0..SIZE as u8).collect();
-        let moment = Moment::of(&bytes).unwrap();
-        assert_eq!(moment.kind, u32::from_ne_bytes([40, 41, 42, 43]));
-        assert_eq!(moment.name[0], 48);
-        assert!(Moment::of(&bytes[1..]).is_none());
+        let raw = RawEvent::of(&bytes).unwrap();
+        assert_eq!(raw.kind, u32::from_ne_bytes([40, 41, 42, 43]));
+        assert_eq!(raw.name[0], 48);
+        assert!(RawEvent::of(&bytes[1..]).is_none());
     }
 }
