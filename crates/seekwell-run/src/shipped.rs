@@ -73,7 +73,7 @@ impl<T> Library<T> {
     /// Reads the built-in file of this name, whatever files there are.
     ///
     /// # Errors
-    /// [`RunError`] if there is none.
+    /// [`FileError::Unknown`] if no built-in file has this name.
     pub fn built_in(&self, name: &str) -> Result<T, RunError> {
         (self.of)(name, self.text(name).ok_or_else(|| self.unknown(name))?)
     }

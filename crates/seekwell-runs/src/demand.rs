@@ -68,7 +68,7 @@ impl Bound {
         }
     }
 
-    /// The median value; `None` if there is none.
+    /// The median value; `None` if nothing has been measured.
     pub fn median(&self) -> Option<f64> {
         Some(Spread::of(&self.values)?.median)
     }

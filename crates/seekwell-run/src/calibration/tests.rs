@@ -105,7 +105,7 @@ fn the_text_has_numbers_and_facts_and_is_none_while_a_number_is_unknown() {
     assert_eq!(filled(&file, &target).unwrap(), "8:16 a disk: 1234 99\n");
 }
 
-/// Reads of 4 KiB in steps of 50 ms, so many in each.
+/// Reads of 4 KiB in steps of 50 ms, `per_step(i)` of them in step `i`.
 fn series(per_step: impl Fn(u64) -> u64, steps: u64) -> Series {
     let mut series = Series::new(Nanos::from_millis(50));
     for i in 0..steps {

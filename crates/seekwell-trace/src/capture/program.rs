@@ -23,7 +23,7 @@ pub(super) struct RingState {
     pub taken: u64,
     /// Slots read so far; only this process writes it.
     pub read: u64,
-    /// Raw for which there was no room.
+    /// Events for which there was no room.
     pub lost: u64,
     /// How often a stand-in ran for a program that was skipped.
     pub stood_in: u64,
@@ -119,7 +119,7 @@ pub(super) struct Programs<'a> {
     pub states: i32,
     /// The map of events, ring after ring.
     pub events: i32,
-    /// The events of a ring, as a power of two.
+    /// The base-2 logarithm of the events in a ring.
     pub ring_bits: u32,
 }
 

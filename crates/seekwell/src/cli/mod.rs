@@ -530,10 +530,10 @@ pub struct Bench {
     /// Short form of the suite; modelled machines play the steps of recorded suites in full
     #[arg(long, requires = "suite", conflicts_with = "full")]
     pub quick: bool,
-    /// Go on with a run of --suite pts that was stopped: its id, the beginning of it, or `last`
+    /// Resume a stopped run of --suite pts: its id, a prefix of the id, or `last`
     ///
-    /// Everything else is given as it was for that run. On a modelled machine and a directory a
-    /// test that was not finished begins again; on a device it goes on with the cell it was at.
+    /// Repeat all other options of that run. On a modelled machine or in a directory, an unfinished
+    /// test starts over; on a device it resumes at the unfinished cell.
     #[arg(long, value_name = "RUN", requires = "suite", conflicts_with = "no_keep")]
     pub resume: Option<String>,
     /// Full form of the suite: the default; with `--suite list` everything about each
