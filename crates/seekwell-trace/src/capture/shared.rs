@@ -145,10 +145,17 @@ impl Transport for SharedRings {
             // SAFETY: the states lie in the mapping; programs add to them meanwhile.
             let of = |count: *mut u64| unsafe { AtomicU64::from_ptr(count) }.load(Relaxed);
             // SAFETY: as above; only their addresses are taken.
-            let (lost, stands_in) =
-                unsafe { (&raw mut (*states).lost, &raw mut (*states).stood_in) };
+            let (lost, stands_in, taken) = unsafe {
+                (&raw mut (*states).lost, &raw mut (*states).stood_in, &raw mut (*states).taken)
+            };
             full += of(lost);
             stood_in += of(stands_in);
+            // Of a stopped program that never filled its slot, and all behind it.
+            if self.attached.is_empty()
+                && let Some(read) = self.read.get(cpu)
+            {
+                full += of(taken) - read;
+            }
         }
         let missed = self.missed + self.misses();
         Ok(full + missed.saturating_sub(stood_in))
