@@ -163,19 +163,26 @@ pub fn open_for_destruction(
 /// How long another process may hold the device before it counts as its user.
 const PASSING: Duration = Duration::from_secs(1);
 
-/// Asks again while another process has the device open: `losetup --find`, udev and blkid open
-/// every device in passing, and the kernel takes down the ring of a killed process after its death.
+/// Asks again while what is in the way may pass: `losetup --find`, udev and blkid open every
+/// device, the kernel takes down the ring of a killed process after its death, and a container that
+/// ends loses its mounts before the loop devices over them are gone.
 fn once_free<T>(mut ask: impl FnMut() -> Result<T, Refusal>) -> Result<T, Refusal> {
     let begun = Instant::now();
     loop {
         match ask() {
-            Err(Refusal::OpenForWriting { .. } | Refusal::Busy { .. })
-                if begun.elapsed() < PASSING =>
-            {
+            Err(refusal) if may_pass(&refusal) && begun.elapsed() < PASSING => {
                 std::thread::sleep(Duration::from_millis(50));
             }
             answer => return answer,
         }
+    }
+}
+
+fn may_pass(refusal: &Refusal) -> bool {
+    match refusal {
+        Refusal::OpenForWriting { .. } | Refusal::Busy { .. } => true,
+        Refusal::UnclearFile { fstype, .. } => fstype.is_empty(),
+        _ => false,
     }
 }
 
