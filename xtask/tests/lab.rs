@@ -1,6 +1,9 @@
 //! The quick part of the lab: real kernels on emulated hardware, two boots at a time. Where
 //! no QEMU or kernel is available, it says so and ends.
 
+mod program;
+
+use program::program;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +16,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn lab(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    command.arg("lab").args(args);
+    command.arg("lab").args(args).arg("--seekwell").arg(program());
     command
 }
 
@@ -53,7 +56,7 @@ fn command_of(pid: u32) -> String {
 
 /// Waits for the lab to start QEMU; `None` when it ends without.
 fn qemu_of(lab: &mut Child) -> Option<u32> {
-    // The first use unpacks a kernel and builds the program.
+    // The first use unpacks a kernel.
     let deadline = Instant::now() + Duration::from_secs(400);
     while Instant::now() < deadline {
         let all = children(lab.id()).unwrap();
