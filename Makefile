@@ -16,12 +16,9 @@ RELEASE     := $(TARGET)/release/seekwell
 .PHONY: checkup test fuzz bench bench-python dist packages deny page test-page test-python compiler test-tools python-tools
 .DEFAULT_GOAL := checkup
 
-# A gate builds once: what makes a second build faster only fills its disk, and many small units of
-# code, optimised once more together, take a tenth longer.
+# A gate builds once: what makes a second build faster only fills its disk.
 ifdef CI
 export CARGO_INCREMENTAL := 0
-export CARGO_PROFILE_DEV_CODEGEN_UNITS := 4
-export CARGO_PROFILE_DEV_LTO := off
 endif
 
 checkup: compiler
