@@ -160,12 +160,12 @@ pub fn open_for_destruction(
     Ok(device)
 }
 
-/// How long another process may hold the device before it counts as its user.
+/// How long to wait for what may pass.
 const PASSING: Duration = Duration::from_secs(1);
 
-/// Asks again while what is in the way may pass: `losetup --find`, udev and blkid open every
-/// device, the kernel takes down the ring of a killed process after its death, and a container that
-/// ends loses its mounts before the loop devices over them are gone.
+/// Retries while the obstacle may be temporary: `losetup --find`, udev and blkid open every device,
+/// the kernel tears down the ring of a killed process after its death, and a container that ends
+/// loses its mounts before the loop devices on them.
 fn once_free<T>(mut ask: impl FnMut() -> Result<T, Refusal>) -> Result<T, Refusal> {
     let begun = Instant::now();
     loop {

@@ -98,9 +98,10 @@ pub enum Refusal {
     UnknownLoop { target: PathBuf, loop_device: String, dev: DevId, source: io::Error },
     /// A file that has other numbers than the same file below.
     #[error(
-        "{} may be in use: the file of {loop_device}, {file}, lies on {}, which shows files that \
+        "{} may be in use: the file of {loop_device}, {}, lies on {}, which shows files that \
          have other names elsewhere; attach the file that lies below, or a copy on a local file \
          system, and detach {loop_device}", target.display(),
+        if file.is_empty() { "whose name is unknown" } else { file },
         if fstype.is_empty() { "an unknown file system" } else { fstype }
     )]
     UnclearFile { target: PathBuf, loop_device: String, file: String, fstype: String },

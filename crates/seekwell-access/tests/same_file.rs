@@ -179,6 +179,30 @@ fn a_loop_device_over_memory_that_only_a_container_has_mounted_refuses_nobody() 
 }
 
 #[test]
+fn a_loop_device_that_outlives_its_file_system_for_a_moment_refuses_nobody() {
+    let _alone = alone();
+    // As in a container that is ending: its mounts are gone, its loop devices are not yet. It may
+    // not last, because it is in the way of programs beside this one too.
+    let Some(disk) = Loop::new(64 * MIB) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let Ok(mounted) = mount(Path::new("none"), dir.path(), &["-t", "tmpfs"]) else {
+        return skip("tmpfs cannot be mounted");
+    };
+    let file = dir.path().join("disk");
+    sparse(&file, 64 * MIB);
+    let (_, orphan) = attached(&file, &[]);
+    run("umount", &["--lazy", dir.path().to_str().unwrap()]).unwrap();
+    std::mem::forget(mounted);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            drop(orphan);
+        });
+        opened(&Live::system(), &disk.node, disk.serial());
+    });
+}
+
+#[test]
 fn a_device_or_file_that_is_mapped_is_in_use_after_its_descriptor_was_closed() {
     let _alone = alone();
     let test = "a_device_or_file_that_is_mapped_is_in_use_after_its_descriptor_was_closed";
