@@ -174,6 +174,13 @@ fn what_was_issued_is_in_the_trace_request_by_request() {
     }
 }
 
+/// Whether the kernel is one of those of virtual machines that do not run BPF programs while PID 1
+/// runs: requests that complete in that time were issued and never end.
+fn hides_pid_1() -> bool {
+    let types = fs::read("/sys/kernel/btf/vmlinux").unwrap_or_default();
+    types.windows(10).any(|name| name == b"init_owned")
+}
+
 /// Where there is no tag the kernel refuses what must not wait, and the ring asks again: 100,000
 /// reads were recorded as 177,305, of which 77,305 never ended, and the status was 0.
 #[test]
@@ -186,30 +193,34 @@ fn a_ring_deeper_than_the_devices_tags_is_recorded_request_by_request() {
     let file = format!("--filename={}", scene.disk.device);
     let mut command = vec!["fio", "--name=x", &file, "--rw=randread", "--bs=4k", "--direct=1"];
     command.extend(["--ioengine=io_uring", "--iodepth=256", "--loops=2"]);
-    let before = counted(&scene.disk.device);
-    // Kernels of some virtual machines run no program of ours while PID 1 is on the processor, so
-    // completions in its time would be missing.
-    let ran = scene.record(&["--via", "tracefs"], &command);
-    let after = counted(&scene.disk.device);
-    if ran.status == 1 {
-        skip(&format!("fio has no io_uring here: {}", ran.err));
-        return;
-    }
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let json = ran.json();
-    let (records, about, tables) = read(&scene.trace());
-    let by_fio = |r: &&Record| {
-        let name = &tables.processes[r.process as usize];
-        r.was_asked_for() && (name == "fio" || name.starts_with("iou-"))
-    };
-    assert_eq!(records.iter().filter(by_fio).count(), 2 * (64 << 20) / 4096);
-    let at_device = records.iter().filter(|r| r.reached_device() && r.op == Op::Read);
-    assert_eq!(at_device.count() as u64, after[0] - before[0]);
-    let unfinished: Vec<_> = records.iter().filter(|r| r.completed == Stamp::NONE).collect();
-    let complete = (json["unfinished"].as_u64(), about.complete());
-    assert_eq!(complete, (Some(0), true), "{json} {unfinished:?}");
-    if json["refused"] == 0 {
-        skip("this kernel refused nothing, so there was nothing to count twice");
+    for via in ["tracefs", "bpf"] {
+        let before = counted(&scene.disk.device);
+        let ran = scene.record(&["--via", via], &command);
+        let after = counted(&scene.disk.device);
+        if ran.status == 1 {
+            skip(&format!("fio has no io_uring here: {}", ran.err));
+            return;
+        }
+        assert_eq!(ran.status, 0, "{}", ran.err);
+        let json = ran.json();
+        let (records, about, tables) = read(&scene.trace());
+        let by_fio = |r: &&Record| {
+            let name = &tables.processes[r.process as usize];
+            r.was_asked_for() && (name == "fio" || name.starts_with("iou-"))
+        };
+        assert_eq!(records.iter().filter(by_fio).count(), 2 * (64 << 20) / 4096);
+        let at_device = records.iter().filter(|r| r.reached_device() && r.op == Op::Read);
+        assert_eq!(at_device.count() as u64, after[0] - before[0]);
+        let unfinished: Vec<_> = records.iter().filter(|r| r.completed == Stamp::NONE).collect();
+        assert!(unfinished.iter().all(|r| r.issued != Stamp::NONE), "{json} {unfinished:?}");
+        let most = if via == "bpf" && hides_pid_1() { records.len() / 10 } else { 0 };
+        assert!(unfinished.len() <= most && about.losses.lost_events == 0, "{json}");
+        assert_eq!(json["unfinished"].as_u64(), Some(unfinished.len() as u64));
+        assert!(about.complete() || !unfinished.is_empty(), "{json}");
+        if json["refused"] == 0 {
+            skip("this kernel refused nothing, so there was nothing to count twice");
+        }
+        fs::remove_file(scene.trace()).unwrap();
     }
 }
 
