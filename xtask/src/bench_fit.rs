@@ -22,7 +22,7 @@ pub struct Args {
     /// How often each job is measured; the median counts.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
-    /// Also measure what the fit knows least about, at most so many times, before fitting.
+    /// Measurements, at most, of what the fit knows least about, added before fitting.
     #[arg(long, default_value_t = 0, value_name = "N")]
     measure: u32,
     /// Directory on the disk that is measured through a file.

@@ -73,7 +73,7 @@ struct Skip {
     because: String,
 }
 
-/// Runs so many at a time.
+/// Runs the programs, `workers` at a time.
 fn side_by_side(programs: Programs, workers: usize, summary: &Mutex<Summary>) {
     let programs = Mutex::new(programs);
     // A panic in another worker leaves both as good as they were.

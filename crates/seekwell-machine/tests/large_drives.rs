@@ -117,7 +117,7 @@ struct Scattered {
 impl Scattered {
     const LEN: u32 = 5 << 20;
 
-    /// Bytes a second of so many writes.
+    /// Bytes per second of `count` writes.
     fn rate(&mut self, count: u32) -> f64 {
         let (begin, mut done) = (self.now, Vec::new());
         for _ in 0..count {

@@ -220,7 +220,7 @@ impl Programs<'_> {
         asm.here(wanted);
     }
 
-    /// `R7`: the next free slot of this CPU's ring; if there is none, one more event is lost.
+    /// `R7`: the next free slot of this CPU's ring. If the ring is full, the event is lost.
     fn take_place(&self, asm: &mut Asm, none: Label) {
         let (room, lost) = (asm.label(), asm.label());
         asm.load(Dw, R0, FP, STATE);

@@ -8,20 +8,20 @@ use seekwell_io::request::Op;
 
 /// Devices of a group.
 const TOGETHER: usize = 64;
-/// Requests held of all of them (14 MiB).
+/// Records held of all devices (14 MiB).
 const MOST_HELD: usize = 1 << 18;
 
 /// What is held, by groups of devices.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     groups: Vec<Vec<Record>>,
-    /// How many of each.
+    /// The most records of a group.
     most: usize,
     sorted: Vec<Record>,
 }
 
 impl Held {
-    /// There are so many devices.
+    /// Prepares for this number of devices, and divides the records held among their groups.
     pub fn make_room(&mut self, devices: usize) {
         self.groups.resize(devices.div_ceil(TOGETHER), Vec::new());
         self.most = BATCH.min(MOST_HELD / self.groups.len().max(1)).max(1);
@@ -31,7 +31,7 @@ impl Held {
         self.groups.len()
     }
 
-    /// Holds one; the group to be counted where it is full.
+    /// Holds a record. Returns its group if that is full and is to be counted.
     #[inline]
     pub fn push(&mut self, record: Record) -> Option<usize> {
         let group = record.device as usize / TOGETHER;
@@ -40,7 +40,7 @@ impl Held {
         (held.len() >= self.most).then_some(group)
     }
 
-    /// What is held of a group, the records of one device together and in their order.
+    /// Takes the records of a group, sorted by device, those of a device in their order.
     pub fn take(&mut self, group: usize) -> Vec<Record> {
         let place = |record: &Record| record.device as usize % TOGETHER;
         let (records, mut sorted) = (&mut self.groups[group], std::mem::take(&mut self.sorted));
@@ -58,7 +58,7 @@ impl Held {
         sorted
     }
 
-    /// Takes back the room of what was taken.
+    /// Returns the memory of taken records.
     pub fn give_back(&mut self, sorted: Vec<Record>) {
         self.sorted = sorted;
     }

@@ -72,7 +72,7 @@ impl Hosts {
         fs::write(self.path(&format!("sshd-{name}")), config).unwrap();
     }
 
-    /// Runs a command on all hosts, and interrupts it once so many run.
+    /// Runs a command on all hosts, and interrupts it once it runs on `stop` of them.
     fn run(&self, options: &[&str], command: &[&str], stop: Option<usize>) -> Ran {
         let of = seekwell(self.dir.path());
         let mut unshare = Command::new("/usr/bin/unshare");
