@@ -7,6 +7,7 @@ mod common;
 
 mod alerts;
 mod amplification;
+mod auto;
 mod beyond;
 mod calibrate;
 mod compare;

@@ -1,12 +1,11 @@
 //! Settings tried, kept and put back by the real program, on loop devices made for each test: what
 //! is killed, hung up on or replaced meanwhile must leave every attribute as it was.
 
-mod auto;
 mod cut_off;
 mod iocost;
 mod measure;
 mod persist;
-mod rig;
+pub mod rig;
 
 use crate::common::{self, LONG, done, skip, tool};
 use rig::{Rig, kill};

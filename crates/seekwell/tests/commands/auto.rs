@@ -1,7 +1,7 @@
 //! `tune auto`: what it proposes was confirmed, and everything is as it was.
 
-use super::rig::{Rig, kill};
 use crate::common::{Ran, wait_for};
+use crate::tune::rig::{Rig, kill};
 use seekwell_tune::journal::Phase;
 use std::process::Stdio;
 
