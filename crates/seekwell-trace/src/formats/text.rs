@@ -1,6 +1,7 @@
 //! What all line-by-line formats share: fields, the source around a line's parser, the sink around
 //! a line's writer.
 
+use super::digits;
 use super::input::{Input, Lines};
 use super::output::Output;
 use crate::error::{At, TraceError};
@@ -189,20 +190,23 @@ impl<'a> Fields<'a> {
         Ok(value)
     }
 
-    /// Up to `most` digits and how many there were; none where they overflow.
-    #[inline]
+    /// Up to `most` digits and their number; `None` if they overflow.
+    #[inline(always)]
     fn digits(&mut self, most: usize) -> Option<(u64, usize)> {
-        let mut value = 0_u64;
-        let mut n = 0;
-        while n < most
-            && let Some(digit) = self.rest.get(n).map(|b| b.wrapping_sub(b'0'))
-            && digit < 10
-        {
-            value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
-            n += 1;
+        let (mut value, mut n) = (0_u64, 0);
+        loop {
+            let word = digits::word(self.rest, n);
+            let more = digits::count(word).min(most - n);
+            if more > 0 {
+                value = value.checked_mul(digits::shifted(1, more))?;
+                value = value.checked_add(digits::value(word, more))?;
+                n += more;
+            }
+            if more < 8 {
+                self.rest = &self.rest[n..];
+                return Some((value, n));
+            }
         }
-        self.rest = &self.rest[n..];
-        Some((value, n))
     }
 
     /// Steps over what separates this field from the next; false where more of it stands there.
@@ -413,6 +417,18 @@ impl<W: LineWriter> Sink for TextSink<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_of_any_length_are_what_they_say(
+            text in "0{0,9}[0-9]{1,22}", rest in ",[ -~]{0,9}",
+        ) {
+            let line = format!("{text}{rest}");
+            let read = comma(line.as_bytes()).number("n").ok();
+            prop_assert_eq!(read, text.parse::<u64>().ok());
+        }
+    }
 
     fn comma(line: &[u8]) -> Fields<'_> {
         Fields::new(line, Separator::Comma)
