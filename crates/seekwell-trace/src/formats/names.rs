@@ -11,15 +11,22 @@ const MAX_PROCESSES: usize = 1 << 16;
 /// No device or process has a longer name.
 const MAX_NAME: usize = 256;
 
-/// Names found by comparing words, a power of two: the usual few take turns.
-const NEAR: usize = 16;
+/// Names found by comparing words, a power of two: as many devices as large traces have, which take
+/// turns.
+const NEAR: usize = 1 << 12;
 
 /// Remembers which name has which number. Short ones that were asked for lately are found without
 /// hashing.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Names {
     known: HashMap<Vec<u8>, u32>,
-    near: [(Short, u32); NEAR],
+    near: Box<[(Short, u32)]>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self { known: HashMap::new(), near: vec![Default::default(); NEAR].into() }
+    }
 }
 
 /// A name of at most 16 bytes as numbers; no two are the same. The empty one is no name.
