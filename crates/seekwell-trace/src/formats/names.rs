@@ -11,12 +11,11 @@ const MAX_PROCESSES: usize = 1 << 16;
 /// No device or process has a longer name.
 const MAX_NAME: usize = 256;
 
-/// Names found by comparing words, a power of two: as many devices as large traces have, which take
-/// turns.
+/// Places for recent names, a power of two: requests of thousands of devices alternate in large
+/// traces.
 const NEAR: usize = 1 << 12;
 
-/// Remembers which name has which number. Short ones that were asked for lately are found without
-/// hashing.
+/// Remembers the number of each name. Recent short names are found without hashing.
 #[derive(Debug)]
 pub struct Names {
     known: HashMap<Vec<u8>, u32>,

@@ -190,7 +190,7 @@ impl<'a> Fields<'a> {
         Ok(value)
     }
 
-    /// Up to `most` digits and their number; `None` if they overflow.
+    /// The value of up to `most` digits, and how many there are; `None` if it overflows.
     #[inline(always)]
     fn digits(&mut self, most: usize) -> Option<(u64, usize)> {
         let (mut value, mut n) = (0_u64, 0);

@@ -39,8 +39,7 @@ fn every_request_of_a_trace_is_made_once_in_the_files_it_names() {
     assert_eq!(files, ["one", "two"]);
     let repeat = &t["repeats"][0];
     let elapsed = repeat["elapsed_ns"].as_u64().unwrap();
-    // A busy disk takes longer, and 50 ms taken for 50 s longer still.
-    assert!((50_000_000..20_000_000_000).contains(&elapsed), "recorded times are kept: {elapsed}");
+    assert!((50_000_000..400_000_000).contains(&elapsed), "recorded times are kept: {elapsed}");
     assert_eq!(repeat["fidelity"]["issued"], 5);
     // As fast as it goes, half the distance, and all of it three times over.
     let fast = format!(
