@@ -42,8 +42,9 @@ class StatsError(RuntimeError):
 def partitions(
     paths: Paths, by: Literal["device"] = "device", parts: int | None = None
 ) -> list[Partition]:
-    """Some traces in about ``parts`` parts, by default one for each core of this machine. No device
-    is cut. Each part reads its file to the end, so a file is one part where there are many files."""
+    """Divides traces into about ``parts`` partitions, by default one for each core of this machine.
+    Each device is in one. Each partition reads its whole file; with many files, a partition is a
+    file."""
     if by != "device":
         raise ValueError(f"by={by}: device is needed")
     files = _several(paths)
