@@ -1,5 +1,6 @@
 //! Gathering the statistics of a trace, on as many cores as there are.
 
+use super::pool::{Batch, Pool};
 use super::which::name_of;
 use super::{Options, Shard, Stats, StatsError};
 use crate::error::TraceError;
@@ -10,14 +11,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-/// Batches that wait for a thread.
-const WAITING: usize = 8;
-
 /// Reads of a source, called `file`, what the figures need, to its end. With several threads, this
-/// one decodes and each of the others takes some of the devices. `proceed` is asked after every
+/// one decodes, and counts as well when the others do not keep up. `proceed` is asked after every
 /// batch with the requests so far.
 ///
 /// # Errors
@@ -38,109 +35,80 @@ pub fn of(
         })?;
         return Ok(whole.then_some(stats));
     }
-    thread::scope(|scope| {
-        let (used, unused) = channel();
-        let mut dealer = Dealer { file, hands: Vec::new(), of_device: Vec::new(), unused };
-        let mut workers = Vec::new();
-        let room = Arc::default();
-        for index in 0..threads as u64 {
-            let (sender, receiver) = sync_channel(WAITING);
-            let shard = options.shard.part(index, threads as u64);
-            let mut stats = Stats::new(Options { shard, ..options.clone() });
-            stats.room.all = Arc::clone(&room);
-            dealer.hands.push(Hand { shard, records: Vec::new(), sender });
-            let used = used.clone();
-            let worker = start_scoped(scope, "stats", move || work(stats, file, &receiver, &used));
-            workers.push(worker.map_err(TraceError::from)?);
+    let shards = (0..threads as u64).map(|index| options.shard.part(index, threads as u64));
+    let shards: Vec<Shard> = shards.collect();
+    let room = Arc::default();
+    let lane = |shard: &Shard| {
+        let mut stats = Box::new(Stats::new(Options { shard: *shard, ..options.clone() }));
+        stats.room.all = Arc::clone(&room);
+        stats.begin(file);
+        stats
+    };
+    let pool = Pool::new(shards.iter().map(lane));
+    let whole = thread::scope(|scope| {
+        let more = pool.more();
+        for _ in 1..threads {
+            start_scoped(scope, "stats", || pool.count()).map_err(TraceError::from)?;
         }
+        let mut dealer = Dealer { file, shards, of_device: Vec::new(), pool: &pool };
         let whole = each(&mut source, &mut proceed, |records, about, tables| {
-            // A thread that has given up says why below.
-            let sent = dealer.deal(records, about, tables);
-            if sent { Ok(()) } else { Err(TraceError::Interrupted.into()) }
+            // What failed is answered below.
+            let counted = dealer.deal(records, about, tables);
+            if counted { Ok(()) } else { Err(TraceError::Interrupted.into()) }
         });
-        drop(dealer);
-        let ended = workers.into_iter().map(|worker| worker.join().expect("it does not panic"));
-        let parts: Vec<Stats> = ended.collect::<Result<_, _>>()?;
-        let merge = |mut all: Stats, part| all.merge(part).map(|()| all);
-        let all = parts.into_iter().map(Ok).reduce(|all, part| merge(all?, part?));
-        let mut all = all.expect("there are threads")?;
-        all.options.shard = options.shard;
-        all.shards = Stats::new(options.clone()).shards;
-        Ok(whole?.then_some(all))
-    })
+        drop(more);
+        pool.count();
+        whole
+    });
+    let merge = |mut all: Stats, part| all.merge(part).map(|()| all);
+    let all = pool.into_parts().reduce(|all, part| merge(all?, part?));
+    let mut all = all.expect("there are threads")?;
+    all.options.shard = options.shard;
+    all.shards = Stats::new(options.clone()).shards;
+    Ok(whole?.then_some(all))
 }
 
-/// What a thread is given.
-struct Batch {
-    records: Vec<Record>,
-    about: Arc<About>,
-    tables: Arc<Tables>,
-}
-
-/// A thread, its devices, and what it is given next.
-struct Hand {
-    shard: Shard,
-    records: Vec<Record>,
-    sender: SyncSender<Batch>,
-}
-
-/// Gives each thread the requests of its devices.
+/// Gives each lane the requests of its devices.
 struct Dealer<'a> {
     file: &'a str,
-    hands: Vec<Hand>,
-    /// Which thread counts each device of the file, once it was seen; `None` if it is not counted.
+    /// Of each lane.
+    shards: Vec<Shard>,
+    /// The lane of each device of the file, once it was seen; `None` if it is not counted.
     of_device: Vec<Option<Option<usize>>>,
-    /// What threads are done with.
-    unused: Receiver<Vec<Record>>,
+    pool: &'a Pool,
 }
 
 impl Dealer<'_> {
-    /// Whether all threads still take something.
+    /// Whether all is well.
     fn deal(&mut self, records: &[Record], about: &Arc<About>, tables: &Arc<Tables>) -> bool {
+        let mut dealt = self.pool.room();
         for record in records {
             let device = record.device as usize;
-            let whose = match self.of_device.get(device) {
-                Some(Some(whose)) => *whose,
+            let lane = match self.of_device.get(device) {
+                Some(Some(lane)) => *lane,
                 _ => self.place(device, about, tables),
             };
-            if let Some(whose) = whose {
-                self.hands[whose].records.push(*record);
+            if let Some(lane) = lane {
+                dealt[lane].push(*record);
             }
         }
-        self.hands.iter_mut().all(|hand| {
-            let next = self.unused.try_recv().unwrap_or_default();
-            let records = std::mem::replace(&mut hand.records, next);
-            let (about, tables) = (Arc::clone(about), Arc::clone(tables));
-            hand.sender.send(Batch { records, about, tables }).is_ok()
-        })
+        self.pool.add(dealt.into_iter().map(|records| Batch {
+            records,
+            about: Arc::clone(about),
+            tables: Arc::clone(tables),
+        }))
     }
 
     #[cold]
     fn place(&mut self, device: usize, about: &About, tables: &Tables) -> Option<usize> {
         let name = name_of(device, about, tables, self.file);
-        let whose = self.hands.iter().position(|hand| hand.shard.holds(&name));
+        let lane = self.shards.iter().position(|shard| shard.holds(&name));
         if device >= self.of_device.len() {
             self.of_device.resize(device + 1, None);
         }
-        self.of_device[device] = Some(whose);
-        whose
+        self.of_device[device] = Some(lane);
+        lane
     }
-}
-
-fn work(
-    mut stats: Stats,
-    file: &str,
-    batches: &Receiver<Batch>,
-    used: &Sender<Vec<Record>>,
-) -> Result<Stats, StatsError> {
-    stats.begin(file);
-    while let Ok(Batch { mut records, about, tables }) = batches.recv() {
-        stats.update(&records, &about, &tables)?;
-        records.clear();
-        // It is not needed once all is read.
-        let _ = used.send(records);
-    }
-    Ok(stats)
 }
 
 /// Hands out a source batch by batch, and at its end what is known of it then.

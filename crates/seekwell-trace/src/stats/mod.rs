@@ -43,6 +43,7 @@ mod order;
 mod part;
 mod parties;
 mod policy;
+mod pool;
 mod queue;
 mod ratio;
 mod seen;

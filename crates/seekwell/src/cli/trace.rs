@@ -110,7 +110,7 @@ pub struct Stats {
     /// Take only the devices whose hashed names fall to part I of N
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
-    /// Threads beside the one that reads [default: one for each processor]
+    /// Threads that read and count [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
     /// How the figures are shown.

@@ -88,7 +88,8 @@ proptest! {
     fn threads_change_nothing(seed in any::<u64>(), threads in 2usize..5) {
         let records = made(seed, 9000, 7);
         let of = |threads| {
-            let source = Given::of(records.clone());
+            // Far more batches than may wait.
+            let source = Given { batch: 64, ..Given::of(records.clone()) };
             let stats = of(source, "a.csv", &options(1), threads, |_| true);
             stats.expect("reads").expect("to the end").to_bytes()
         };
@@ -107,6 +108,7 @@ proptest! {
 
 struct Given {
     records: Vec<Record>,
+    batch: usize,
     about: About,
     tables: Tables,
 }
@@ -117,13 +119,14 @@ impl Given {
         let device = |i| Device { name: format!("d{i}"), ..Device::default() };
         let processes = (0..5).map(|i| format!("p{i}")).collect();
         let tables = Tables { devices: (0..12).map(device).collect(), processes };
-        Self { records, about: About::new("test", Clock::Start, Capture::Both), tables }
+        let about = About::new("test", Clock::Start, Capture::Both);
+        Self { records, batch: BATCH, about, tables }
     }
 }
 
 impl TraceSource for Given {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
-        let left = self.records.len().saturating_sub(BATCH);
+        let left = self.records.len().saturating_sub(self.batch);
         out.extend(self.records.drain(left..).rev());
         Ok(())
     }
