@@ -46,6 +46,8 @@ enum Section {
     Live,
     /// Statistics of a trace.
     Stats,
+    /// Statistics on two threads beside one.
+    Threads,
     /// Statistics and import beside DuckDB, polars and libCacheSim.
     Peers,
     /// Memory for a trace of 10⁹ requests.
@@ -62,6 +64,7 @@ impl Section {
             Self::Record => record::record(bench, page),
             Self::Live => live::live(bench, page),
             Self::Stats => stats::stats(bench, page),
+            Self::Threads => stats::threads(bench, page),
             Self::Peers => peers::peers(bench, page),
             Self::Memory => memory::memory(bench, page),
             Self::Replay => replay::replay(bench, page),

@@ -1,7 +1,9 @@
 //! How fast a trace becomes statistics: records made here go straight into the accumulators, on one
-//! core, with no format to read; the CPU time of making them is not counted.
+//! core, with no format to read; the CPU time of making them is not counted. Then `trace stats` on
+//! two threads beside one.
 
 use super::Bench;
+use super::import::write_msr;
 use crate::bench::Dice;
 use crate::report::{Page, Row, Unit, Wanted};
 use crate::{Failure, bench};
@@ -11,6 +13,11 @@ use seekwell_io::units::Nanos;
 use seekwell_trace::record::{Record, Stamp};
 use seekwell_trace::source::{About, BATCH, Capture, Clock, Tables};
 use seekwell_trace::stats::{Asked, Figure, Options, Stats};
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 const REQUESTS: u64 = 20_000_000;
 /// What is promised, in requests per second of one core.
@@ -58,6 +65,42 @@ fn one(seed: u64, reuse: bool, devices: u32) -> Result<f64, Failure> {
     }
     let (told, _) = stats.finish("made");
     Ok(told.requests as f64 / spent_s)
+}
+
+const LINES: u64 = 5_000_000;
+const DISKS: u64 = 1000;
+const TWO_THREADS: f64 = 1.8;
+
+/// A trace of text and the same one in the store, each on two threads beside one.
+pub fn threads(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
+    let folder = tempfile::tempdir()?;
+    let (text, store) = (folder.path().join("a.csv"), folder.path().join("a.parquet"));
+    write_msr(File::create(&text)?, LINES, DISKS)?;
+    let convert = [Path::new("trace"), Path::new("convert"), &text, &store];
+    timed(Command::new(&bench.seekwell).args(convert))?;
+    for (what, file) in [("MSR CSV", &text), ("the store", &store)] {
+        let rate = |threads| {
+            let mut stats = Command::new(&bench.seekwell);
+            stats.args(["trace", "stats", "--json", "--threads", threads]).arg(file);
+            Ok(LINES as f64 / timed(&mut stats)?)
+        };
+        // The page cache is filled first.
+        rate("2")?;
+        let both =
+            bench::in_turn(bench.rounds, &AtomicBool::new(false), || rate("2"), || rate("1"));
+        let what = format!("statistics of {what}, {DISKS} devices: two threads, beside one");
+        let unit = Unit::Named("requests/s");
+        page.rows.push(Row::beside(what, unit, both?, Wanted::RatioAtLeast(TWO_THREADS)));
+    }
+    Ok(())
+}
+
+/// How long a program runs, in seconds.
+fn timed(command: &mut Command) -> Result<f64, Failure> {
+    let start = Instant::now();
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    let took = start.elapsed().as_secs_f64();
+    if status.success() { Ok(took) } else { Err(format!("{command:?} ended with {status}").into()) }
 }
 
 /// Where requests come from.
