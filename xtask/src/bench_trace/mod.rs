@@ -105,5 +105,5 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 const HOW: &str = "\
 Made by `cargo xtask bench-trace`. Whole processes of the release build, start-up included; rates \
-are per second of CPU time, user and kernel, so that other load on the machine counts little. \
-Medians, in brackets the smallest and the largest.";
+of CPU are per second of CPU time, user and kernel, so that other load on the machine counts \
+little. Medians, in brackets the smallest and the largest.";

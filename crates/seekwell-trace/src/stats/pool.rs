@@ -1,5 +1,5 @@
-//! The statistics of some devices each, and the batches of requests that wait to be counted in them,
-//! for any number of threads.
+//! Lanes, each with the statistics of some devices and the batches of requests that wait to be
+//! counted in them, which any number of threads do.
 
 use super::{Stats, StatsError};
 use crate::record::Record;
