@@ -99,7 +99,7 @@ pub fn build(words: &[&str], name: &str) -> Result<PathBuf, Failure> {
     program.ok_or_else(|| format!("cargo built no program named {name}").into())
 }
 
-/// What most benchmarks are told.
+/// The options of most benchmarks.
 #[derive(Debug, clap::Args)]
 pub struct Common {
     /// File to write [default: docs/bench/DATE-NAME.md].

@@ -254,7 +254,7 @@ impl Page {
     }
 
     /// Prints the table and writes the page to `out`, or to docs/bench under its name and today's
-    /// date. `how` tells how it was measured.
+    /// date. `how` says how it was measured.
     #[expect(clippy::print_stdout, reason = "the table is the result")]
     pub fn write(
         &self,

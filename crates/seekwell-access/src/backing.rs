@@ -31,11 +31,11 @@ impl FileId {
 pub(crate) struct Backing {
     /// As whoever uses it has it open.
     id: FileId,
-    /// The file that holds its data, where that can be told.
+    /// The file that holds its data, if it is known.
     data: Option<FileId>,
     /// Unknown where the file cannot be reached by its name.
     size_bytes: Option<u64>,
-    /// What it lies on; empty where that is unknown.
+    /// What it lies on; empty if that is unknown.
     pub fstype: String,
 }
 
@@ -104,12 +104,12 @@ impl Backing {
         (id == self.id).then_some(file)
     }
 
-    /// Whether nobody knows which file holds the data.
+    /// Whether it is unknown which file holds the data.
     pub(crate) fn is_unclear(&self) -> bool {
         self.data.is_none()
     }
 
-    /// Whether both are one file, as far as that can be told.
+    /// Whether both are one file, as far as is known.
     pub(crate) fn may_be(&self, other: &Self) -> bool {
         match (self.data, other.data) {
             _ if self.id == other.id => true,
@@ -158,7 +158,7 @@ fn mounts(view: &dyn View, process: Process) -> Vec<Mount> {
 }
 
 /// The file that an overlay shows as `name`: of those with that name in its layers the one with
-/// what an overlay takes from it. None where a layer cannot be reached, or calls it otherwise.
+/// what an overlay takes from it. `None` if a layer cannot be reached, or calls it otherwise.
 fn shown_by_overlay(
     view: &dyn View,
     mount: &Mount,

@@ -261,7 +261,7 @@ fn writable_zones(path: &Path, look: &File, order: Order) -> Result<Vec<Zone>, R
     Ok(zones)
 }
 
-/// Nothing that may be somebody's is on the device, as far as that can be told, but data that was
+/// Nothing that may be somebody's is on the device, as far as is known, but data that was
 /// accepted.
 fn is_nobodys(
     view: &dyn View,
@@ -302,8 +302,8 @@ fn unread(path: &Path, source: io::Error) -> Refusal {
     Refusal::Failed { target: path.to_path_buf(), step, source }
 }
 
-/// Where the file below a loop device holds anything, in bytes from the target's start; none where
-/// that cannot be told.
+/// Where the file below a loop device holds anything, in bytes from the target's start; `None` if
+/// that is unknown.
 fn stored(
     view: &dyn View,
     family: &Family,

@@ -38,7 +38,7 @@ pub(crate) struct BelowLoop {
 
 impl Family {
     /// # Errors
-    /// [`Refusal`] where sysfs or a loop device does not tell.
+    /// [`Refusal`] if sysfs or a loop device does not say.
     pub(crate) fn of(view: &dyn View, path: &Path, dev: DevId) -> Result<Self, Refusal> {
         let unsure = |source| Refusal::Unsure { target: path.to_path_buf(), source };
         let (target, disk, mut members) = sharing(view, dev).map_err(unsure)?;

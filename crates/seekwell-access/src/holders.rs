@@ -58,8 +58,8 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Lists who holds one device. A folder that is absent holds nobody; one that cannot be read is an
-/// error, because then nobody knows.
+/// Lists who holds one device. An absent folder means no holder; one that cannot be read is an
+/// error, because then it is unknown.
 pub(crate) fn holders_of(view: &dyn View, member: &Member) -> Result<Vec<Holder>, ViewError> {
     let names = match view.list(&member.sysfs.join("holders")) {
         Ok(names) => names,

@@ -207,7 +207,7 @@ impl Survey {
         }
     }
 
-    /// What nobody knows, if there is any.
+    /// What is unknown, if anything.
     pub(crate) fn unknown(&self) -> Option<UnknownData> {
         let (device, offset_bytes, begins) = self.first.clone()?;
         Some(UnknownData {

@@ -33,7 +33,7 @@ impl Member {
 }
 
 /// The name of what a loop device shows, as the kernel writes it. For sentences and identities; to
-/// tell what it is, ask what it shows.
+/// say what it is, ask what it shows.
 pub(crate) fn backing_file(view: &dyn View, disk: &Member) -> Option<String> {
     view.text(&disk.sysfs.join("loop/backing_file")).ok().filter(|text| !text.is_empty())
 }

@@ -1,6 +1,6 @@
 //! Which other processes have a device open or mapped, or the file that a loop device shows.
 //!
-//! What a descriptor is open on is told by its device number or inode: the text of the link in
+//! What a descriptor is open on is decided by its device number or inode: the text of the link in
 //! `/proc/PID/fd` names a node that may be gone or be called something else. A mapping lasts after
 //! its descriptor was closed. Any counts, also one for reading only: udev, blkid and monitors read
 //! a device in passing, and nobody maps it in passing.

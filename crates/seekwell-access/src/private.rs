@@ -15,7 +15,7 @@ const OTHERS: Mode = Mode::RWXG.union(Mode::RWXO);
 /// Makes a folder, and those above it that are missing, that only this user may enter.
 ///
 /// # Errors
-/// As the kernel answers; none where it exists.
+/// What the kernel answers; a folder that exists is no error.
 pub fn create_private_dir_all(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }

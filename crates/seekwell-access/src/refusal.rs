@@ -33,7 +33,7 @@ pub enum Refusal {
          if the medium itself allows it: `blockdev --setrw {device}`", target.display()
     )]
     ReadOnlyDevice { target: PathBuf, device: String },
-    /// The serial that was given is not the device's. The right one is not told on purpose: it is
+    /// The serial that was given is not the device's. The right one is not shown on purpose: it is
     /// to be looked up and compared with the label, not copied from an error message.
     #[error(
         "the serial given, {given:?}, is not that of {}: {wanted} is needed; \
@@ -91,7 +91,7 @@ pub enum Refusal {
     UnseenExports { target: PathBuf, module: &'static str },
     /// What a loop device shows cannot be asked, so it may be the target.
     #[error(
-        "whether {loop_device} shows the data of {} cannot be told: {source}; \
+        "whether {loop_device} shows the data of {} cannot be determined: {source}; \
          see `losetup --list`; if its node is missing, `mknod {loop_device} b {} {}`",
         target.display(), dev.major, dev.minor
     )]
@@ -161,7 +161,7 @@ pub enum Refusal {
     Exchanged { target: PathBuf, checked: DevId, opened: DevId },
     #[error("{} may not be {step} by user {uid}{}", target.display(), sudo())]
     Denied { target: PathBuf, step: &'static str, uid: u32 },
-    #[error("whether {} is in use cannot be told: {source}", target.display())]
+    #[error("whether {} is in use cannot be determined: {source}", target.display())]
     Unsure { target: PathBuf, source: ViewError },
     #[error("{} could not be {step}: {source}", target.display())]
     Failed { target: PathBuf, step: &'static str, source: io::Error },

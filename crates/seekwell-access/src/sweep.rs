@@ -168,7 +168,7 @@ fn unlink(
     }
 }
 
-/// What tells mounts apart: the id, where the kernel tells it, and the device number.
+/// What distinguishes mounts: the id, if the kernel shows it, and the device number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct MountId {
     id: Option<u64>,
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn a_leftover_that_somebody_has_locked_is_not_swept() {
         // A machine that shares the directory over NFS has its own process ids; its lock is all
-        // that tells us that the file is in use.
+        // that shows that the file is in use.
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(format!(".seekwell-{GONE}f.tmp"));
         let file = fs::File::create(&path).unwrap();

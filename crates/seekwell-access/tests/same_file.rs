@@ -28,7 +28,7 @@ fn sparse(path: &Path, bytes: u64) {
     File::create(path).unwrap().set_len(bytes).unwrap();
 }
 
-/// An overlay of the folders `lower` and `upper`, shown as `both`; none where that cannot be had.
+/// An overlay of the folders `lower` and `upper`, shown as `both`; `None` if that cannot be had.
 fn overlay(relative: bool) -> Option<(TempDir, impl Sized)> {
     let dir = tempfile::tempdir().unwrap();
     for name in ["lower", "upper", "work", "both"] {

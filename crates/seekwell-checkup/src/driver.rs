@@ -61,7 +61,7 @@ pub struct Execution {
     pub device: Option<DeviceCount>,
     /// What the machine did meanwhile; nothing is known beside a model.
     pub host: HostActivity,
-    /// What the drive counted as written, where it tells.
+    /// What the drive counted as written, if it says.
     pub wear: Option<Result<Wear, WentBack>>,
     /// Shares of the time in percent, by the names of the repeat's values: in which demand exceeded
     /// a limit of a cloud volume ([`Repeat::EXCEEDED`]), or a thin pool's metadata was busy.
@@ -86,11 +86,11 @@ pub struct WentBack;
 pub struct Wear {
     /// By the host.
     pub host_bytes: u64,
-    /// To the medium, copies that the drive made included; `None` where it does not tell.
+    /// To the medium, copies that the drive made included; `None` if it does not say.
     pub media_bytes: Option<u64>,
-    /// Moved by garbage collection, of `media_bytes`; only a model tells.
+    /// Moved by garbage collection, of `media_bytes`; only a model knows.
     pub collected_bytes: Option<u64>,
-    /// Superblocks that garbage collection erased; only a model tells.
+    /// Superblocks that garbage collection erased; only a model knows.
     pub erased_superblocks: Option<u64>,
     /// What its counters advance by.
     pub unit_bytes: u64,
@@ -190,7 +190,7 @@ impl Progress<'_> {
     }
 }
 
-/// Is told how a run progresses. The default does nothing.
+/// Gets how a run progresses. The default does nothing.
 pub trait Observer {
     /// An execution is about to begin.
     fn started(&mut self, _at: &Progress<'_>) {}
@@ -379,7 +379,7 @@ impl<'a> Driver<'a> {
         wanted
     }
 
-    /// Why a curve is not extended, or nothing where it still rises.
+    /// Why a curve is not extended, or `None` if it still rises.
     fn why_not(&self, rise: &Rise) -> Option<String> {
         let rate = |name: &str| {
             let phase = self.results.phases.iter().find(|p| p.name == name)?;
@@ -530,7 +530,7 @@ impl<'a> Driver<'a> {
         phase.metrics = metrics(&phase.repeats);
     }
 
-    /// Why the run ends here, or nothing where it goes on. A target that stalled once may have had
+    /// Why the run ends here, or `None` if it goes on. A target that stalled once may have had
     /// a reason; each further stall costs as long again, so the second is the last. Of one target a
     /// failed request is no reason; of several it is left out, because it would end what runs
     /// beside it.

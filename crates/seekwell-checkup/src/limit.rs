@@ -90,7 +90,7 @@ impl Metric {
         whole.map(|ns| ns as f64)
     }
 
-    /// How long a trial at a rate (requests a second) takes for it, `wanted` at least. `None` where
+    /// How long a trial at a rate (requests a second) takes for it, `wanted` at least. `None` if
     /// that is longer than [`LONGEST_TRIAL`].
     pub fn trial_time(self, requests_per_s: f64, wanted: Nanos) -> Option<Nanos> {
         let needed = Nanos::from_secs_f64(SPARE * self.needs() as f64 / requests_per_s);
@@ -108,7 +108,7 @@ impl Metric {
 pub struct Judged {
     /// Requests completed a second; the fewest of the repeats.
     pub completed_per_s: f64,
-    /// The metric, the highest of the repeats and operations; `None` where one lacks it.
+    /// The metric, the highest of the repeats and operations; `None` if one lacks it.
     pub response_ns: Option<f64>,
     /// Whether every repeat kept the bound and kept up.
     pub holds: bool,

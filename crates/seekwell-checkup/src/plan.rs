@@ -313,7 +313,7 @@ impl Plan {
     }
 }
 
-/// A phase and how much it tells: where time is short, low ranks are run first.
+/// A phase and how useful it is: if time is short, low ranks are run first.
 struct Candidate {
     rank: u32,
     spec: PhaseSpec,

@@ -7,7 +7,7 @@ use seekwell_io::units::Nanos;
 use seekwell_runs::Slowdown;
 use seekwell_stats::{ChangeRule, change_points};
 
-/// A run shorter than this is too short to tell a fall from a stumble.
+/// A run shorter than this is too short to distinguish a fall from a stumble.
 const SHORTEST: Nanos = Nanos::from_millis(2_000);
 /// How many parts the time is cut into: each is long enough for a rate, and a state that lasts for
 /// a fifth of the run still has eight of them.
@@ -45,8 +45,8 @@ pub fn slowdown(m: &Measurement) -> Option<Slowdown> {
     })
 }
 
-/// The rates of even parts of a run, requests a second, and how long each is. `None` where the run
-/// was too short or too slow to tell.
+/// The rates of even parts of a run, requests a second, and how long each is. `None` if the run
+/// was too short or too slow to decide it.
 fn parts(m: &Measurement) -> Option<(Nanos, Vec<f64>)> {
     let (step, steps) = (m.series.step_ns, &m.series.steps);
     if m.elapsed < SHORTEST {

@@ -1,7 +1,7 @@
 //! From a measurement to the numbers of the run document.
 //!
 //! One run gives one number per metric. Requests are never pooled over runs, and a run that says
-//! too little to give a number is kept but marked, so that nobody has to guess why it is missing.
+//! too little to give a number is kept but marked, so that it is clear why it is missing.
 
 use crate::slow::slowdown;
 use seekwell_io::histogram::Histogram;

@@ -72,8 +72,8 @@ impl Curve {
         (self.unit_bytes * (to - from) as u64) as f64 * 1e9 / took as f64
     }
 
-    /// The stretches of one rate each, in order; one where the rate never changed, none where too
-    /// little was written to tell.
+    /// The stretches of one rate each, in order; one if the rate never changed, none if too
+    /// little was written to decide.
     pub fn stretches(&self) -> Vec<Stretch> {
         let (part_bytes, rates) = self.parts(PARTS);
         if rates.len() < AROUND {
@@ -168,7 +168,7 @@ fn earlier(bytes: f64, took: f64, one: f64, other: f64) -> f64 {
     ((bytes * other - took) / (other - one)).clamp(0.0, bytes)
 }
 
-/// What was written before the rate first fell; `None` where it never fell.
+/// What was written before the rate first fell; `None` if it never fell.
 pub fn fast_region(stretches: &[Stretch]) -> Option<FastRegion> {
     let fell = |pair: &&[Stretch]| pair[1].rate_bytes_per_s <= FALL * pair[0].rate_bytes_per_s;
     let [before, after] = stretches.windows(2).find(fell)? else { return None };

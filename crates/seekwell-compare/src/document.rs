@@ -57,7 +57,7 @@ pub struct Against {
     pub different_workloads: Vec<FieldDifference>,
     /// What else differed between the two, the most important first.
     pub setup: Vec<SetupDifference>,
-    /// Whether both sides tell how their target was attached.
+    /// Whether both sides say how their target was attached.
     pub setup_known: bool,
     pub only_in_a: Vec<String>,
     pub only_in_b: Vec<String>,
@@ -73,7 +73,7 @@ pub struct Against {
 pub struct FieldDifference {
     pub group: String,
     pub field: String,
-    /// Its value in A; `None` where it is not set.
+    /// Its value in A; `None` if it is not set.
     pub a: Option<String>,
     pub b: Option<String>,
 }
@@ -84,7 +84,7 @@ pub struct SetupDifference {
     /// What it is: `driver`, `queue depth`, `kernel`.
     pub what: String,
     pub device: Option<String>,
-    /// In A; `None` where it was not there or not known.
+    /// In A; `None` if it was not there or not known.
     pub a: Option<String>,
     pub b: Option<String>,
     /// Whether it may change how fast a disk is.
@@ -147,7 +147,7 @@ pub struct MetricComparison {
     pub group: String,
     pub group_title: String,
     pub metric: String,
-    /// The metric in words; empty where the workload has only one.
+    /// The metric in words; empty if the workload has only one.
     pub title: String,
     pub family: String,
     pub unit: Unit,
@@ -159,7 +159,7 @@ pub struct MetricComparison {
     /// Change from A to B in percent of A; of several runs the Hodges–Lehmann estimate. `None`
     /// where a ratio has no meaning.
     pub change_percent: Option<f64>,
-    /// Its 95 % interval; `None` where the design or the number of runs allows none.
+    /// Its 95 % interval; `None` if the design or the number of runs allows none.
     pub interval95_percent: Option<Interval>,
     /// Two-sided p value; `None` for one run each.
     pub p: Option<f64>,

@@ -51,11 +51,11 @@ pub struct RunValues {
     pub modelled: bool,
     /// What is known of the set-up beyond the inspection: `kernel`, `tool version`, `engine` …
     pub about: BTreeMap<String, String>,
-    /// How the target was attached, where the source tells.
+    /// How the target was attached, if the source says.
     pub inspection: Option<Box<Inspection>>,
     /// One per workload; names are unique.
     pub groups: Vec<Group>,
-    /// What limits a workload, by its name, where the source tells.
+    /// What limits a workload, by its name, if the source says.
     pub limits: BTreeMap<String, String>,
     /// What the source says that is not compared, and why.
     pub left_out: Vec<String>,

@@ -43,7 +43,7 @@ fn value(document: &Document, block: &Block) -> Option<f64> {
     }
 }
 
-/// Log ratio of each complete block; `None` where it has none.
+/// Log ratio of each complete block; `None` if it has none.
 pub fn values(document: &Document, metric: &str) -> Vec<Option<f64>> {
     let of = |b: Option<Block>| b.and_then(|b| value(document, &b));
     blocks(document, metric).into_iter().map(of).collect()

@@ -62,11 +62,11 @@ pub struct Conclusion {
     /// What limited the arms, in a sentence, where that is known of both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
-    /// The verdict of the numbers; absent where a gate that closed leaves no room for one.
+    /// The verdict of the numbers; absent if a gate that closed leaves no room for one.
     pub verdict: Option<Verdict>,
     /// The numbers under it, as log ratios of B to A.
     pub estimate: Option<Estimate>,
-    /// Log ratio of each complete block, in time; `None` where it has none.
+    /// Log ratio of each complete block, in time; `None` if it has none.
     pub d: Vec<Option<f64>>,
     pub checks: Vec<Check>,
     pub exploratory: Vec<Exploratory>,

@@ -82,7 +82,7 @@ impl Design {
         }
     }
 
-    /// A seed that nobody chose: 32 bits, enough for a coin and short enough to be typed again.
+    /// A seed that was not chosen: 32 bits, enough for a coin and short enough to be typed again.
     pub fn fresh_seed() -> u64 {
         RandomState::new().hash_one(()) & 0xFFFF_FFFF
     }

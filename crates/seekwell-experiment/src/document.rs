@@ -122,7 +122,7 @@ pub struct Run {
     /// The machine's own condition after it, and whether that had spoilt it.
     #[serde(default)]
     pub condition: Condition,
-    /// What limited it, as far as one run tells.
+    /// What limited it, as far as one run shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<PhaseLimit>,
     pub failed: u64,

@@ -147,7 +147,7 @@ impl ExperimentStore {
         read_detail(&dir)
     }
 
-    /// When an experiment was last saved; none where it is not kept.
+    /// When an experiment was last saved; `None` if it is not kept.
     pub fn saved_at(&self, id: &str) -> Option<SystemTime> {
         let path = is_id(id).then(|| self.dir.join(id).join(FILE))?;
         fs::metadata(path).and_then(|data| data.modified()).ok()
@@ -203,7 +203,7 @@ impl ExperimentStore {
         dirs.into_iter().find(can_go_on).ok_or_else(|| self.not_found("that can go on"))
     }
 
-    /// The noise floors measured so far; none where there is no file.
+    /// The noise floors measured so far; none if there is no file.
     ///
     /// # Errors
     /// [`ExperimentError`] when the file is there and cannot be read.
@@ -278,7 +278,7 @@ impl Keeper for Folder {
     }
 }
 
-/// None where there is no file: experiments of earlier versions have none.
+/// Empty if there is no file: experiments of earlier versions have none.
 fn read_detail(dir: &Path) -> Result<Detail, ExperimentError> {
     let path = dir.join(DETAIL);
     match read_file(&path, LARGEST) {

@@ -36,7 +36,7 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 }
 
 /// All findings, the worst first; of those equally bad, what a run showed before what the facts
-/// tell, by identifier. The same observations give the same findings in the same order.
+/// show, by identifier. The same observations give the same findings in the same order.
 pub fn findings(input: &Observed<'_>) -> Vec<Finding> {
     let found = rules().flat_map(|rule| rule.findings(input).into_iter().map(move |f| (rule, f)));
     let mut found: Vec<_> = found.collect();

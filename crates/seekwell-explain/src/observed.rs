@@ -17,7 +17,7 @@ pub struct Observed<'a> {
     pub log: Option<&'a LogReport>,
     /// The same target some time before: error counters are judged by what they grew.
     pub earlier: Option<&'a Inspection>,
-    /// The phases of a run with their metrics; `None` where nothing was to be measured.
+    /// The phases of a run with their metrics; `None` if nothing was to be measured.
     pub phases: Option<&'a [Phase]>,
     /// What limits each of these phases.
     pub limits: &'a [PhaseLimit],

@@ -50,7 +50,7 @@ pub(crate) enum Check {
     Drbd(fn(&Fact<DrbdState>) -> Option<Found>),
     Zfs(fn(&Observed<'_>, &ZfsFacts) -> Option<Found>),
     Mmc(fn(&Observed<'_>, &Device, &MmcFacts) -> Option<Found>),
-    /// At each drive that told of its health.
+    /// At each drive that reported its health.
     Health(fn(&Observed<'_>, &Device, &Health) -> Option<Found>),
 }
 

@@ -45,7 +45,7 @@ impl Drop for Ext4 {
 
 #[test]
 fn an_error_that_ext4_met_is_found_after_the_log_has_forgotten_it() {
-    // After an aborted journal the table of mounts still said rw, and only the kernel log told.
+    // After an aborted journal the table of mounts still said rw, and only the kernel log had it.
     let made = match Ext4::new() {
         Ok(made) => made,
         Err(why) => return eprintln!("skipped: a file system of its own: {why}"),

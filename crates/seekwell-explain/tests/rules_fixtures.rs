@@ -185,7 +185,7 @@ fn nonsense_in_every_attribute_makes_no_findings_of_its_own() {
             .unwrap();
         let inspection = inspect(&fake, &target);
         assert!(inspection.device.is_some(), "{fixture}");
-        // States that are no word of the kernel may be told as they are, and nothing else.
+        // Only states that are no word of the kernel may be shown as they are.
         let all = findings(&Observed::new(&inspection));
         let beyond: Vec<_> =
             all.iter().filter(|f| !["SW-NVME-001", "SW-SCSI-001"].contains(&&*f.id)).collect();

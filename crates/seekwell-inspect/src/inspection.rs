@@ -94,7 +94,7 @@ pub struct Host {
     /// What the control groups of this process let it do to each device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub io_limits: Vec<Fact<IoLimit>>,
-    /// What it was told at boot, and how it writes back dirty memory.
+    /// The kernel's command line, and how it writes back dirty memory.
     #[serde(default, skip_serializing_if = "VmFacts::is_empty")]
     pub vm: VmFacts,
     /// Power management of its processors.
@@ -176,7 +176,7 @@ pub struct Device {
     /// What it stands on: a partition's disk, a RAID's members, the disk under a loop device's
     /// file.
     pub below: Vec<Device>,
-    /// What is known beyond that, by the part of the kernel that tells it.
+    /// What is known beyond that, by the part of the kernel that shows it.
     #[serde(default, skip_serializing_if = "Detail::is_empty")]
     pub detail: Box<Detail>,
 }

@@ -3,14 +3,14 @@
 use crate::facts::{Detail, PcieLink};
 use crate::{Device, Fact};
 
-/// The last link on the way to a disk that the kernel tells of.
+/// The last link on the way to a disk that the kernel shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
     /// What it negotiated, as the kernel says it: `6.0 Gbps`, `8.0 GT/s x4`.
     pub words: String,
     /// What that carries after line coding, in bytes a second.
     pub bytes_per_s: f64,
-    /// The most that both of its ends can do; `None` where it is not known.
+    /// The most that both of its ends can do; `None` if it is not known.
     pub highest_bytes_per_s: Option<f64>,
 }
 

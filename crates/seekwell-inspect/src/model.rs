@@ -18,7 +18,7 @@ impl<T> Fact<T> {
 /// Something that was looked for and could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// What it would have told, in words.
+    /// What it would have shown, in words.
     pub what: String,
     pub from: String,
     pub reason: String,

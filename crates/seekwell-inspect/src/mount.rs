@@ -98,8 +98,8 @@ pub(crate) fn btrfs_members(r: &Reader<'_>, member: &Path) -> Option<Fact<Vec<St
 ///
 /// A container's runtime mounts the overlay outside and then changes the root, so that the path
 /// leads nowhere inside. Yet it also binds files of its own folder over `/etc/hosts` and the like;
-/// such a mount with a device and a root in the same folder tells the device. The second value says
-/// which mount told it.
+/// such a mount with a device and a root in the same folder shows the device. The second value says
+/// which mount showed it.
 pub(crate) fn below_overlay<'m>(
     mounts: &'m [Mount],
     overlay: &Mount,

@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The text of a file, where nobody minds if it cannot be read.
+    /// The text of a file that need not be readable.
     pub fn hint(&self, path: &Path) -> Option<String> {
         let text = clean(&self.view.text(path).ok()?);
         (!text.is_empty()).then_some(text)
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         self.number(path, what, Need::Optional)
     }
 
-    /// A value of any other form, where nobody minds if it cannot be read.
+    /// A value of any other form, which need not be readable.
     pub fn parsed<T: std::str::FromStr>(&self, path: &Path) -> Option<Fact<T>> {
         Some(Fact::new(self.hint(path)?.parse().ok()?, show(path)))
     }
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
         (!name.is_empty()).then(|| Fact::new(name, show(&path)))
     }
 
-    /// The names in a directory; none where it cannot be listed.
+    /// The names in a directory; none if it cannot be listed.
     pub fn names(&self, path: &Path) -> Vec<String> {
         self.view.list(path).unwrap_or_default()
     }

@@ -31,7 +31,7 @@ pub(crate) struct Stack<'m> {
 }
 
 impl<'m> Stack<'m> {
-    /// `mounts` tell which device a loop device's file is on.
+    /// `mounts` say which device a loop device's file is on.
     pub fn new(mounts: &'m [Mount]) -> Self {
         Self { mounts, trail: Vec::new(), seen: 0 }
     }

@@ -1,4 +1,4 @@
-//! What the names of sysfs folders tell.
+//! What the names of sysfs folders mean.
 
 use std::path::Path;
 

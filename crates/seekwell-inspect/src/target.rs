@@ -15,7 +15,7 @@ pub struct FsSpace {
     pub size_bytes: u64,
     /// Bytes a user without privileges can still write.
     pub available_bytes: u64,
-    /// Inodes left; `None` where the file system has no fixed number of them.
+    /// Inodes left; `None` if the file system has no fixed number of them.
     pub inodes_available: Option<u64>,
 }
 

@@ -88,7 +88,7 @@ fn on(enabled: bool) -> String {
     if enabled { "enabled" } else { "disabled" }.to_owned()
 }
 
-/// A size as lsblk rounds it: one decimal, none where it is zero.
+/// A size as lsblk rounds it: one decimal, none if it is zero.
 fn rounded(bytes: u64) -> String {
     let mut value = bytes as f64;
     let mut units = ["B", "K", "M", "G", "T", "P"].into_iter();

@@ -452,7 +452,7 @@ fn a_mapped_device_has_what_its_table_and_status_tell() {
     assert_eq!(target.from, page("status"));
     let MapperTarget::ThinPool(found) = &target.value else { panic!("{target:?}") };
     assert_eq!(found.data, Usage { used_bytes: 480 << 16, bytes: 512 << 16 });
-    // Without root it is told what is missing; where nobody asks the device mapper, nothing.
+    // Without root it says what is missing; if the device mapper is not asked, nothing.
     let refused = of(&fake.clone().denied(page("table")), "dm-0", 253, 0);
     assert!(refused.missing.iter().any(|m| m.what == "device-mapper table"), "{refused:?}");
     let missing = of(&fake, "dm-0", 253, 0).missing;

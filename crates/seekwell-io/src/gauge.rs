@@ -9,7 +9,7 @@ use crate::measurement::Measurement;
 use crate::units::Nanos;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// How often a loop tells, on its target's clock.
+/// How often a loop reports, on its target's clock.
 const EVERY: Nanos = Nanos::from_millis(200);
 
 /// Latencies that completed since they were last taken, from all loops that share it.
@@ -31,7 +31,7 @@ pub struct Glance {
 }
 
 impl Default for Gauge {
-    /// One that nobody looks at.
+    /// One that nobody watches.
     fn default() -> Self {
         let bins = (0..BINS).map(|_| AtomicU64::new(0)).collect();
         Self { watched: AtomicBool::new(false), bins, span_ns: AtomicU64::new(0) }
@@ -39,7 +39,7 @@ impl Default for Gauge {
 }
 
 impl Gauge {
-    /// Loops that begin from now on tell what they do.
+    /// Loops that begin from now on report what they do.
     pub fn watch(&self) {
         self.watched.store(true, Relaxed);
     }
@@ -60,7 +60,7 @@ impl Gauge {
 /// One loop's side of a gauge.
 #[derive(Debug)]
 pub(crate) struct Feed {
-    /// When to tell next; never where nobody looks on.
+    /// When to report next; never if nobody is watching.
     due: Nanos,
     last: Nanos,
     /// What has been reported of each bin so far.

@@ -122,7 +122,7 @@ impl Histogram {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
     }
 
-    /// The value below which a share `q` of all values lie, within 1/128, or `None` where fewer
+    /// The value below which a share `q` of all values lie, within 1/128, or `None` if fewer
     /// than 10/(1−q) values were recorded: a rarer quantile would be an accident.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         assert!((0.0..1.0).contains(&q), "a quantile lies in [0, 1)");
@@ -145,8 +145,9 @@ impl Histogram {
         self.sum_ns
     }
 
-    /// Puts together what [`Self::sparse`], [`Self::sum_ns`], [`Self::min`] and [`Self::max`] told,
-    /// the last two zero of no values; `None` for a bin that does not exist or too many values.
+    /// Puts together what [`Self::sparse`], [`Self::sum_ns`], [`Self::min`] and [`Self::max`]
+    /// returned, the last two zero of no values. `None` if a bin does not exist or there are too
+    /// many values.
     pub fn from_parts(bins: &[(u32, u64)], sum_ns: u128, min: Nanos, max: Nanos) -> Option<Self> {
         let mut made = Self { sum_ns, ..Self::default() };
         for (bin, n) in bins {

@@ -493,7 +493,7 @@ fn made_name(job: &Job, clone: u32, file: u32) -> String {
     out
 }
 
-/// What is at a path. A device is opened, for reading, because only that tells whether it can be.
+/// What is at a path. A device is opened, for reading, because only that shows whether it can be.
 ///
 /// # Errors
 /// Whatever makes it unusable: something else than a file or block device, no folder to make a file

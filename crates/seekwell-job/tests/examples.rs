@@ -9,7 +9,7 @@ const GENERAL: &[&str] = &[
     "libaio", "io_uring", "sync", "psync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "null",
 ];
 
-/// The examples as name and text; none where they are not there.
+/// The examples as name and text; `None` if they are not there.
 fn examples() -> Option<Vec<(PathBuf, String)>> {
     let folder = std::env::var("SEEKWELL_FIO_EXAMPLES");
     let folder = folder.unwrap_or_else(|_| "/usr/share/doc/fio/examples".to_owned());

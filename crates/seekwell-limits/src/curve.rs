@@ -31,7 +31,7 @@ pub fn curve<'r>(run: &'r Run<'_>, point: &Point<'_>) -> Vec<&'r Point<'r>> {
     like
 }
 
-/// What twice the depth would gain, as far as phases of other depths tell. A closed loop's rate is
+/// What twice the depth would gain, as far as phases of other depths show. A closed loop's rate is
 /// concave in its depth: what some doublings gained together, the first gained most of, and none
 /// gains more than the one before.
 pub fn gain(run: &Run<'_>, point: &Point<'_>) -> Option<Gain> {

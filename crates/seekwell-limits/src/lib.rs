@@ -29,7 +29,7 @@ use seekwell_runs::{Phase, RunDocument, Study};
 /// What [`judge`] says of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Judged {
-    /// What limits the disk, in one or two sentences; empty where no phase was run.
+    /// What limits the disk, in one or two sentences; empty if no phase was run.
     pub summary: Vec<String>,
     /// One statement for each phase that was run, in their order.
     pub limits: Vec<PhaseLimit>,

@@ -23,7 +23,7 @@ pub struct Activity {
     pub busy: f64,
 }
 
-/// What limits a disk, as far as its counters tell.
+/// What limits a disk, as far as its counters show.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Now {
     /// The station that is full, or why none is.
@@ -39,7 +39,7 @@ const IDLE: f64 = 0.5;
 /// With no more outstanding than this, each request waits for the one before.
 const ALONE: f64 = 1.25;
 
-/// Names the declared ceiling that a disk has reached, else what its queue tells; `None` without
+/// Names the declared ceiling that a disk has reached, else what its queue shows; `None` without
 /// requests. Medium, flash and caches show in no counter: then the answer is `unknown`.
 pub fn now(inspection: &Inspection, activity: &Activity) -> Option<Now> {
     if activity.read.requests_per_s + activity.write.requests_per_s <= 0.0 {

@@ -88,11 +88,11 @@ const fn verb(limit: &PhaseLimit) -> &'static str {
 fn alone(limit: &PhaseLimit) -> String {
     match limit.by {
         Station::Unknown => {
-            let why = limit.evidence.first().map_or("nothing tells", |e| e.seen.as_str());
+            let why = limit.evidence.first().map_or("there is no evidence", |e| e.seen.as_str());
             format!("What limits {} is not known: {why}.", limit.phase)
         }
         Station::Memory => {
-            "The page cache answered: what limits the device cannot be told.".to_owned()
+            "The page cache answered: what limits the device is not known.".to_owned()
         }
         Station::Pace => "The device kept up with the load.".to_owned(),
         _ => format!("{}: {} {}.", limit.phase, verb(limit), limit.name),

@@ -20,7 +20,7 @@ pub struct Joined<P> {
     /// Bytes of each.
     share: u64,
     open: ByTag<Open>,
-    /// What the parts have done and nobody has been told.
+    /// What the parts have done and has not been reported.
     finished: Vec<Done>,
 }
 

@@ -45,7 +45,7 @@ pub struct Done {
 pub struct Usage {
     /// Processor time of the host.
     pub processor: Nanos,
-    /// What drives that tell it have written; `None` where none does.
+    /// What drives that report it have written; `None` if none does.
     pub written: Option<Written>,
 }
 

@@ -140,10 +140,10 @@ pub struct Reached {
 pub struct Planned {
     /// Under the load as given.
     pub given: Trial,
-    /// Under the highest load at which it keeps all limits; `None` where it keeps them at none that
+    /// Under the highest load at which it keeps all limits; `None` if it keeps them at none that
     /// was tried.
     pub most: Option<Trial>,
-    /// Under the next higher load, at which it does not; `None` where it bears the highest tried.
+    /// Under the next higher load, at which it does not; `None` if it bears the highest tried.
     pub breaks: Option<Trial>,
     /// What breaks first: the station that, made faster, improves the broken limit most; `None`
     /// where none does, and where nothing breaks.

@@ -19,7 +19,7 @@ use serde::Serialize;
 pub const FASTER: f64 = 1.1;
 /// How many times as many tags there are, and as many requests outstanding.
 pub const DEEPER: f64 = 2.0;
-/// Requests that tell how long a load has to run.
+/// Requests that decide how long a load has to run.
 const PROBED: u64 = 1_000;
 /// The least requests that are measured, unless they move more bytes than [`BYTES`].
 const LEAST: u64 = 10_000;
@@ -63,7 +63,7 @@ pub struct Gain {
 }
 
 impl WhatIf {
-    /// The station whose speed the rate follows most; `None` where it follows none by a tenth, or
+    /// The station whose speed the rate follows most; `None` if it follows none by a tenth, or
     /// by no more than chance.
     pub fn limit(&self) -> Option<&Gain> {
         let most = self.gains.iter().max_by(|a, b| a.elasticity.total_cmp(&b.elasticity));
@@ -85,7 +85,7 @@ pub struct Relief {
 
 impl Relief {
     /// Picks the station whose speed a figure follows most, from what the figure gains on machines
-    /// with one station faster each; `None` where it follows none by a tenth.
+    /// with one station faster each; `None` if it follows none by a tenth.
     pub fn most(found: impl IntoIterator<Item = (Speedup, f64)>) -> Option<Self> {
         let each = found.into_iter().map(|(by, gain)| (gain.ln() / by.factor.ln(), by, gain));
         let (elasticity, by, gain) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -141,7 +141,7 @@ enum Run<'a> {
 }
 
 impl Run<'_> {
-    /// What it gives; `None` where the load has no depth.
+    /// What it gives; `None` if the load has no depth.
     fn of(&self, model: &Model, load: &Workload, seed: u64) -> Option<Result<Figures, LoadError>> {
         Some(match self {
             Self::Plain(other) => measure(model, &Workload { seed: *other, ..load.clone() }, seed),

@@ -1,4 +1,4 @@
-//! One client: its socket, what it said and what it is yet to be told.
+//! One client: its socket, what it said and what is yet to be sent to it.
 
 use crate::disk::{Answer, bytes_of};
 use crate::place::{Peer, Stream};

@@ -27,7 +27,7 @@ struct UnderWay {
 /// What became of a request.
 #[derive(Debug)]
 pub struct Answer {
-    /// Who asked, as [`Disk::submit`] was told.
+    /// Who asked, as passed to [`Disk::submit`].
     pub client: u64,
     /// What was asked.
     pub request: Request,

@@ -476,7 +476,7 @@ fn option_reply(option: u32, kind: u32, data: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(data);
 }
 
-/// The name in an INFO or GO, and whether the client wants to be told the name; `None` of data that
+/// The name in an INFO or GO, and whether the client asks for the name; `None` of data that
 /// contradict themselves.
 fn asked_of_export(data: &[u8]) -> Option<(&[u8], bool)> {
     let len = u32::from_be_bytes(data.get(..4)?.try_into().ok()?) as usize;

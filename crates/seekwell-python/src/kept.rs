@@ -39,7 +39,7 @@ fn number<T>(rows: &[T], of: impl Fn(&T) -> Option<f64>) -> ArrayRef {
     Arc::new(rows.iter().map(of).collect::<Float64Array>())
 }
 
-/// The kept runs, the newest first, as `seekwell runs list --json` tells of them.
+/// The kept runs, the newest first, as `seekwell runs list --json` shows them.
 #[pyfunction]
 #[pyo3(signature = (dir=None))]
 pub fn runs(py: Python<'_>, dir: Option<PathBuf>) -> PyResult<Table> {

@@ -227,7 +227,7 @@ fn number(known: &mut HashMap<String, u32>, name: &str, added: impl FnOnce(Strin
     Some(number)
 }
 
-/// A number for each row's text; none where it has none, or `number` knows none.
+/// A number for each row's text; `None` if it has none, or `number` knows none.
 fn numbers(column: &dyn Array, number: &mut dyn FnMut(&str) -> Option<u32>) -> Vec<Option<u32>> {
     if let Some(dictionary) = column.as_any_dictionary_opt() {
         let of_values = numbers(dictionary.values(), number);

@@ -60,7 +60,7 @@ impl Run {
         metrics(&self.document)
     }
 
-    /// A row for each phase that says what limits it; empty where nothing is said.
+    /// A row for each phase that says what limits it; empty if nothing is said.
     fn limits(&self) -> PyResult<Table> {
         limits(&self.document)
     }
@@ -71,7 +71,7 @@ impl Run {
     }
 }
 
-/// Keeps what it is told.
+/// Keeps what it gets.
 #[derive(Default)]
 struct Notes(Mutex<Vec<String>>);
 
@@ -85,7 +85,7 @@ impl Watcher for &Notes {
     fn clear(&self) {}
 }
 
-/// Runs a job; none where it was stopped before anything was measured.
+/// Runs a job; `None` if it was stopped before anything was measured.
 fn run(
     machine: &Machine,
     job: &Job,

@@ -29,7 +29,7 @@ pub struct Stats {
 /// Where requests are from.
 #[derive(FromPyObject)]
 enum Source<'py> {
-    /// Ours, whose files tell more than its columns.
+    /// Ours, whose files hold more than its columns.
     Trace(Bound<'py, Trace>),
     Path(PathBuf),
     /// Anything with an Arrow stream.

@@ -99,7 +99,7 @@ impl Trace {
         schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// What its times count from, in nanoseconds since 1970; none where that is not known, or not
+    /// What its times count from, in nanoseconds since 1970; `None` if that is not known, or not
     /// the same in all of its files.
     #[getter]
     fn epoch_ns(&self) -> PyResult<Option<i64>> {

@@ -126,7 +126,7 @@ fn walk(device: &Device, depth: usize, out: &mut Vec<Line>) {
     }
 }
 
-/// What decides the speed of a device-mapper target, in words; `None` where it only maps.
+/// What decides the speed of a device-mapper target, in words; `None` if it only maps.
 fn target(target: &Fact<MapperTarget>) -> Option<String> {
     use MapperTarget as T;
     let used = |what: &str, usage: Usage| {

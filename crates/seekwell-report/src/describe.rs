@@ -182,7 +182,7 @@ pub fn sentence(document: &RunDocument) -> String {
     }
 }
 
-/// What the first jobs of a job file made, as a sentence; none where there are none or they were
+/// What the first jobs of a job file made, as a sentence; `None` if there are none or they were
 /// too short for a rate.
 fn jobs(document: &RunDocument) -> Option<String> {
     const NAMED: usize = 3;
@@ -199,7 +199,7 @@ fn jobs(document: &RunDocument) -> Option<String> {
     (!named.is_empty()).then(|| format!("Of the jobs, {named}{more}."))
 }
 
-/// How many requests of each kind a phase made in a second; none where it was too short for that.
+/// How many requests of each kind a phase made in a second; `None` if it was too short for that.
 fn made(phase: &Phase) -> Option<String> {
     let kinds = [("read", "reads"), ("write", "writes"), ("discard", "discards")];
     let kinds = kinds.into_iter().filter_map(|(op, word)| {

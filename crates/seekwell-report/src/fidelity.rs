@@ -9,7 +9,7 @@ use serde::Serialize;
 /// What stands where nothing is known.
 const NONE: &str = "—";
 
-/// What lateness does not tell.
+/// What lateness does not show.
 const HANDED_OVER: &str =
     " Other threads took the requests to the device: lateness ends at the hand-over to them.";
 

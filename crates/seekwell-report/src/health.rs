@@ -4,7 +4,7 @@ use crate::text::clean;
 use crate::units::{binary, three_digits};
 use seekwell_inspect::health::{Health, Measure as M, Outcome, Unit};
 
-/// Values that are in the document and tell a person little.
+/// Values that are in the document but not in the text: few readers need them.
 const LEFT_OUT: [M; 8] = [
     M::SpareThreshold,
     M::TemperatureWarning,

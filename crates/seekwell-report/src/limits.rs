@@ -26,7 +26,7 @@ pub struct LimitRow {
     /// What `next` is written from.
     #[serde(skip)]
     pub(crate) then: Option<Next>,
-    /// What else it may be, and the command that would tell.
+    /// What else it may be, and the command that would settle it.
     pub or: Option<String>,
     /// `by`, for people: `the link`.
     pub station: &'static str,

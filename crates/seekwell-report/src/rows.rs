@@ -172,7 +172,7 @@ fn waits(phase: &Phase, op: Option<Op>) -> bool {
         Work::Drawn(w) => is_open(w) || (op == Some(Op::Flush) && w.flush_every > 0),
         Work::Replayed(replay) => replay.mode != ReplayMode::Depth,
         Work::Suite(_) => false,
-        // A flush is told from its first write on; a request under a rate from when it was due.
+        // A flush is timed from its first write on; a request under a rate from when it was due.
         Work::Job(_) => op.is_some_and(|op| responds(phase, op)),
     }
 }

@@ -86,7 +86,7 @@ pub(crate) struct Effect {
 pub(crate) struct Course {
     pub metric: String,
     pub points: Vec<Point>,
-    /// Runs of a block; absent where there are no blocks.
+    /// Runs of a block; absent if there are no blocks.
     pub block_runs: Option<u32>,
     pub in_time: bool,
 }
@@ -95,7 +95,7 @@ pub(crate) struct Course {
 pub(crate) struct Point {
     /// 0 for A and 1 for B.
     pub side: usize,
-    /// Its number; `None` where it gave none.
+    /// Its number; `None` if it gave none.
     pub value: Option<f64>,
     /// The same with its unit, or why it is missing.
     pub text: String,

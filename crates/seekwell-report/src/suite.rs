@@ -25,7 +25,7 @@ pub struct StepRow {
     pub remark: Option<String>,
 }
 
-/// The steps of a run, in their order; none where the run is of no suite.
+/// The steps of a run, in their order; none if the run is of no suite.
 pub fn steps(document: &RunDocument) -> Vec<StepRow> {
     document.phases.iter().filter_map(row).collect()
 }
@@ -33,7 +33,7 @@ pub fn steps(document: &RunDocument) -> Vec<StepRow> {
 /// The most steps that are named in the sentence that heads a report.
 const NAMED: usize = 3;
 
-/// What the first steps of a suite gave, as a sentence; none where the run is of no suite or no
+/// What the first steps of a suite gave, as a sentence; `None` if the run is of no suite or no
 /// step gave a figure.
 pub(crate) fn sentence(document: &RunDocument) -> Option<String> {
     let suite = document.phases.iter().find_map(|phase| match &phase.workload {

@@ -18,7 +18,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Bytes the page may take without the data in it.
 const MOST_CODE: usize = 150_000;
 
-/// The page of some runs after its script ran, as markup; `None` where the test is skipped.
+/// The page of some runs after its script ran, as markup; `None` if the test is skipped.
 fn shown(
     runs: &[(seekwell_runs::RunDocument, seekwell_runs::Detail)],
     spoil: fn(String) -> String,
@@ -26,7 +26,7 @@ fn shown(
     opened(&spoil(seekwell_report::html(runs)?))
 }
 
-/// A page after its script ran, as markup; `None` where the test is skipped.
+/// A page after its script ran, as markup; `None` if the test is skipped.
 fn opened(html: &str) -> Result<Option<String>, Failure> {
     let Some(browser) = browser::browser() else { return Ok(None) };
     // Beside other work the browser now and then gives the markup before its first frame, in which

@@ -95,7 +95,7 @@ impl Reproduced {
     }
 
     /// Whether the figure is as near as [`crate::Reading::near`] says, or rounds to a published
-    /// share of the processor, which has no decimals; `None` where there is no figure.
+    /// share of the processor, which has no decimals; `None` if there is no figure.
     pub fn is_near(&self) -> Option<bool> {
         let modelled = self.modelled?;
         let is_printed_so = self.rounding() > 0.0 && modelled.round() == self.row.published;

@@ -48,7 +48,7 @@ impl Row {
         figures.into_iter().map(row).collect()
     }
 
-    /// Whose the workload's inputs are: the document's own, or assumed here. `None` where there is
+    /// Whose the workload's inputs are: the document's own, or assumed here. `None` if there is
     /// no workload.
     pub const fn inputs(&self) -> Option<&'static str> {
         if let How::Load { inputs, .. } = &self.how { *inputs } else { None }
@@ -84,7 +84,7 @@ pub enum How {
         trace: &'static str,
         property: Property,
     },
-    /// No model tells it.
+    /// No model predicts it.
     NotModelled { why: &'static str },
 }
 
@@ -100,7 +100,7 @@ pub enum Reading {
 }
 
 impl Reading {
-    /// `None` where too few requests were counted for the quantile.
+    /// `None` if too few requests were counted for the quantile.
     pub fn of(self, outcome: &Outcome) -> Option<f64> {
         Some(match self {
             Self::Per(unit) => outcome.per_s / unit,

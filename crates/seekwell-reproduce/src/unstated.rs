@@ -221,7 +221,7 @@ pub(crate) fn run_to_run(row: &Row, count: usize) -> Vec<f64> {
     column(&format!("{} {}", row.id(), input.name), count).into_iter().map(factor).collect()
 }
 
-/// The load with one input set; `None` where it has no such input.
+/// The load with one input set; `None` if it has no such input.
 fn with_input(load: Load, knob: Knob, value: &toml::Value) -> Option<Load> {
     let number = value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
     let whole = number.map(|number| number.round() as u32);

@@ -171,7 +171,7 @@ fn once<W: Watcher>(
     stage.run(&plan, options.precondition, Some(said))
 }
 
-/// The machine of each point of a sweep; none where points do not differ in it.
+/// The machine of each point of a sweep; none if points do not differ in it.
 fn swept_models(options: &BenchOptions<'_>, grid: &Grid) -> Result<Vec<Model>, RunError> {
     let Some(key) = grid.machine_key() else { return Ok(Vec::new()) };
     let key = || key.to_owned();

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// The class of a RAID controller.
 const RAID: u64 = 0x0001_0400;
 
-/// The disk, or the array, of a model; `None` where a cache in front hides it.
+/// The disk, or the array, of a model; `None` if a cache in front hides it.
 pub fn device(model: &Model) -> Option<Device> {
     let keys = Keys(model);
     if model.parameters().iter().any(|p| p.key.starts_with("front.")) {

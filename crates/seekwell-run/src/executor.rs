@@ -37,7 +37,7 @@ const PROBE_DEPTH: u32 = 128;
 /// Locked memory that is enough for a ring, in KiB.
 const RING_KIB: u32 = 1024;
 
-/// The engine for a choice, and why it is not io_uring where it is not: `tell` hears that, too,
+/// The engine for a choice, and, if it is not io_uring, why; `tell` hears that, too,
 /// unless threads were asked for.
 ///
 /// # Errors
@@ -97,7 +97,7 @@ pub enum Source {
         opened: Box<Opened>,
         /// Its block device, where it has one.
         device: Option<DevId>,
-        /// The device whose counters tell what reached a disk: the one below loop devices.
+        /// The device whose counters show what reached a disk: the one below loop devices.
         counting: Option<DevId>,
         /// Its character device, once NVMe passthrough was asked for.
         commands: Option<OwnedFd>,
@@ -301,7 +301,7 @@ impl RealExecutor {
         Ok(())
     }
 
-    /// The file that a workload's requests go to; `None` where they go nowhere.
+    /// The file that a workload's requests go to; `None` if they go nowhere.
     fn file(&self, workload: &Workload) -> Option<BorrowedFd<'_>> {
         match (&self.source, workload.direct, &self.buffered) {
             (Source::Opened { .. }, false, Some(buffered)) => Some(buffered.as_fd()),

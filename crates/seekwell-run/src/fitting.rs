@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 /// first.
 ///
 /// # Errors
-/// [`FitError`] when the runs tell too little.
+/// [`FitError`] when the runs show too little.
 pub fn fit(runs: &[RunDocument], depths: &RangeInclusive<u32>) -> Result<Fitted, FitError> {
     let (facts, observed) = told(runs)?;
     fit::fit(&facts, &observed, depths)
@@ -76,7 +76,7 @@ fn times(phase: &Phase, name: &str) -> Times {
     Times { points, mean_ns: median("mean") }
 }
 
-/// What inspection and the measurement itself tell of the disk.
+/// What inspection and the measurement itself show of the disk.
 fn facts(document: &RunDocument, observed: &[Observed]) -> Facts {
     let reached = observed.iter().map(|o| o.workload.offset_bytes + o.workload.region_bytes);
     let disk = disk_under(&document.inspection);

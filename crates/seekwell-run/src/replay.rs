@@ -33,7 +33,7 @@ const LONG_S: f64 = 120.0;
 pub struct ReplayOptions {
     /// The trace.
     pub trace: PathBuf,
-    /// How it is read, where its first bytes do not tell.
+    /// How it is read, if its first bytes do not show it.
     pub reading: Reading,
     /// What is played where.
     pub targets: Targets,
@@ -79,7 +79,7 @@ pub enum Targets {
     Mapped(Vec<(String, PathBuf)>),
 }
 
-/// What one pass over the trace told.
+/// What one pass over the trace found.
 struct Surveyed {
     about: About,
     tables: Tables,
@@ -177,7 +177,7 @@ fn look(
     Ok(Surveyed { about, tables, survey })
 }
 
-/// Whether the trace tells what the mode needs.
+/// Whether the trace has what the mode needs.
 fn check(options: &ReplayOptions, surveyed: &Surveyed) -> Result<(), ReplayError> {
     let Surveyed { about, survey, .. } = surveyed;
     if survey.total() == 0 {

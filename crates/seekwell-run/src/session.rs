@@ -199,7 +199,7 @@ impl<'a, W: Watcher> Session<'a, W> {
         self.document.limits = judged.limits;
         self.document.ceilings = judged.ceilings;
         let disabled = io_uring_disabled(self.host.view);
-        // The kernel log is read after measuring, which may have added to it. It tells nothing of a
+        // The kernel log is read after measuring, which may have added to it. It shows nothing of a
         // model, nor of a target without a disk.
         let no_disk = self.document.modelled || self.document.inspection.kind == TargetKind::Null;
         let missing = &mut self.document.inspection.missing;
@@ -318,7 +318,7 @@ impl<W: Watcher> Observer for Session<'_, W> {
 /// Why the measurement as a whole is not valid: phases that were run and gave no number.
 fn invalid(document: &RunDocument) -> Vec<String> {
     let is_failed = |phase: &&Phase| {
-        // A job that did all it was to do before a rate can be told is done.
+        // A job that did all it was to do before there is a rate is done.
         let of_job = matches!(phase.workload, Work::Job(_));
         let is_done = of_job && phase.repeats.iter().all(is_only_short);
         !phase.repeats.is_empty() && phase.metrics.is_empty() && !is_done

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Progress is told at most this often.
+/// Progress is shown at most this often.
 const TICK: Duration = Duration::from_millis(250);
 
 /// Which suite is run, and how.

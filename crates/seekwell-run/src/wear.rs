@@ -18,7 +18,7 @@ use std::time::Duration;
 /// What the coarsest counter in bytes that is common advances by: NVMe's data units.
 const UNIT_BYTES: u64 = 512_000;
 
-/// The drive under a target, as long as it tells.
+/// The drive under a target, as long as it reports.
 #[derive(Debug, Default)]
 pub struct Counting {
     drive: Option<Device>,
@@ -27,7 +27,7 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// The one drive under a target; none where there are several, or none.
+    /// The one drive under a target; none if there are several, or none.
     pub fn under(inspection: &Inspection) -> Self {
         let drive = match inspection.disks()[..] {
             [disk] if disk.kind == DeviceKind::Disk && !disk.dev.is_empty() => Some(disk.clone()),

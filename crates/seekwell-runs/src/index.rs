@@ -65,7 +65,7 @@ CREATE TABLE metrics (
 CREATE INDEX metrics_by_name ON metrics (metric, phase);
 ";
 
-/// What tells one state of a file from another.
+/// What distinguishes one state of a file from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     inode: i64,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A latency distribution in numbers. A percentile is absent where too few requests were made for
+/// A latency distribution in numbers. A percentile is absent if too few requests were made for
 /// it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {

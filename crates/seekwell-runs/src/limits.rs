@@ -155,7 +155,7 @@ pub struct PhaseLimit {
     pub name: String,
     /// What was measured, in `unit`.
     pub measured: Option<f64>,
-    /// The most that the station allows, in `unit`; absent where no rate is known.
+    /// The most that the station allows, in `unit`; absent if no rate is known.
     pub ceiling: Option<f64>,
     pub unit: Option<Unit>,
     /// `measured` of `ceiling`.
@@ -165,7 +165,7 @@ pub struct PhaseLimit {
     /// What else would explain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub or: Vec<Station>,
-    /// The command whose result would tell these apart.
+    /// The command whose result would decide between these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tell: Option<String>,
     /// What would limit it next.
@@ -189,7 +189,7 @@ impl PhaseLimit {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Next {
     pub by: Station,
-    /// How many times as fast it would be then, at most; absent where that is not known.
+    /// How many times as fast it would be then, at most; absent if that is not known.
     pub gain: Option<f64>,
 }
 

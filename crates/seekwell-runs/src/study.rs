@@ -85,7 +85,7 @@ pub struct Limit {
     pub closed_requests_per_s: Option<f64>,
     /// The rates tried, in the order they were.
     pub trials: Vec<Trial>,
-    /// The result; `None` where the search was stopped before it had one.
+    /// The result; `None` if the search was stopped before it had one.
     pub outcome: Option<LimitOutcome>,
 }
 
@@ -96,7 +96,7 @@ pub struct Trial {
     pub requests_per_s: f64,
     /// Requests that completed a second; the fewest of its repeats.
     pub completed_per_s: f64,
-    /// The bounded metric in nanoseconds, the highest of its repeats; `None` where one had too few
+    /// The bounded metric in nanoseconds, the highest of its repeats; `None` if one had too few
     /// requests for it.
     pub response_ns: Option<f64>,
     /// Whether the bound held and requests were completed as fast as they came, in every repeat.
@@ -134,7 +134,7 @@ pub struct Steady {
     pub phase: String,
     /// Requests a second of each round that gave a number.
     pub rounds_per_s: Vec<f64>,
-    /// The result; `None` where the rounds were stopped before there was one.
+    /// The result; `None` if the rounds were stopped before there was one.
     pub outcome: Option<SteadyOutcome>,
 }
 
@@ -163,7 +163,7 @@ pub struct Sustained {
     pub ended: SustainedEnd,
     /// What was written at one rate each, in order.
     pub stretches: Vec<Stretch>,
-    /// What was written before the rate first fell; `None` where it did not fall.
+    /// What was written before the rate first fell; `None` if it did not fall.
     pub fast: Option<FastRegion>,
     pub cause: FastCause,
     /// What each rest gave back, in order.
@@ -232,7 +232,7 @@ pub struct Amplification {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AmplificationOf {
     pub steady: Steady,
-    /// Of each round; `None` where the drive did not tell enough.
+    /// Of each round; `None` if the drive did not report enough.
     pub rounds: Vec<Option<f64>>,
     /// In the steady rounds, or in all where the rate did not settle.
     pub host_written_bytes: u64,

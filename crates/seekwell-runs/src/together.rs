@@ -46,7 +46,7 @@ pub struct Comparison {
     /// The estimate from these rounds; `None` of fewer than two.
     pub efficiency: Option<Ratio>,
     /// How much of what was asked for together a device below several targets counted itself, from
-    /// 0 to 1; `None` where there is no such device.
+    /// 0 to 1; `None` if there is no such device.
     #[serde(default)]
     pub reached: Option<f64>,
     /// How much of all processors was busy while they ran together, the median of the rounds.

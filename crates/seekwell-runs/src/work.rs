@@ -234,7 +234,7 @@ pub struct Mismatch {
     pub offset: u64,
     pub len: u32,
     /// First byte in it that differs, counted from the start of the file; `null` where a sum over
-    /// the block does not tell.
+    /// the block does not say.
     pub differs_at: Option<u64>,
     /// What differs: `magic`, `type`, `length`, `offset`, `sequence`, `header`, `checksum`,
     /// `pattern`.

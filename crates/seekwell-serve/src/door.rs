@@ -70,7 +70,7 @@ fn given(request: &Request) -> impl Iterator<Item = &str> {
     query.chain(header)
 }
 
-/// Whether two texts are the same, in a time that tells nothing of where they differ.
+/// Whether two texts are the same, in a time that does not depend on where they differ.
 fn same(given: &str, token: &str) -> bool {
     let (given, token) = (given.as_bytes(), token.as_bytes());
     let mut differ = u8::from(given.len() != token.len());

@@ -81,7 +81,7 @@ impl Fleet {
         Ok(Self { connections: Connections::open(place)? })
     }
 
-    /// What is at an address; `None` where nothing can be.
+    /// What is at an address; `None` if nothing can be.
     pub fn show(
         &self,
         what: &str,

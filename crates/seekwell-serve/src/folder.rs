@@ -19,7 +19,7 @@ impl Folder {
         Self { store, experiments }
     }
 
-    /// What is at an address; `None` where nothing can be.
+    /// What is at an address; `None` if nothing can be.
     pub fn show(&self, what: &str, api: bool, token: &str) -> Option<Result<Answer, Answer>> {
         Some(match (what, what.split_once('/')) {
             ("", _) if !api => self.list(api, token),

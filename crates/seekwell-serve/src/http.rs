@@ -30,7 +30,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// A parameter as text; `None` where it is missing or no text.
+    /// A parameter as text; `None` if it is missing or no text.
     pub fn parameter(&self, name: &str) -> Option<String> {
         let mut pairs = self.query.split('&').filter_map(|part| part.split_once('='));
         let (_, value) = pairs.find(|(key, _)| *key == name)?;
@@ -56,7 +56,7 @@ pub struct Answer {
     pub status: u16,
     pub content_type: &'static str,
     pub extra: Option<(&'static str, &'static str)>,
-    /// The body; not sent for HEAD, whose length is told all the same.
+    /// The body; not sent for HEAD, but its length is.
     pub body: Vec<u8>,
 }
 

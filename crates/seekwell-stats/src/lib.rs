@@ -6,7 +6,7 @@
 //! follows from that list. Nothing here measures, reads a clock or draws a random number that its
 //! caller did not seed, so a stored experiment gives the same verdict again.
 //!
-//! The method, its sources and how it was checked are told for readers in `docs/statistics.md`.
+//! The method, its sources and how it was checked are described in `docs/statistics.md`.
 //! Functions cite the source of what they compute at the line that computes it.
 
 #![warn(missing_docs)]

@@ -99,7 +99,7 @@ impl Stage<'_> {
     }
 
     /// Does something again and again until it has taken `least` in all: `prepare` is not measured,
-    /// `measured` is. Both are told the number of the pass, from 0. Gives the sum of the passes and
+    /// `measured` is. Both get the number of the pass, from 0. Gives the sum of the passes and
     /// how many there were.
     ///
     /// # Errors

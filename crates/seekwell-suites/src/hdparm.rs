@@ -197,7 +197,7 @@ fn time_device(stage: &Stage<'_>, size: u64, limit: Nanos) -> Result<StepResult,
     let mut buffer = Buffer::new(CHUNK);
     let (clock, mut times) = (Clock::real(), Histogram::default());
     let chunks = disk.size / CHUNK as u64;
-    // As with hdparm, the end of a small device is the end, unless no rate could be told.
+    // As with hdparm, the end of a small device is the end, unless there is no rate yet.
     let (mut result, passes) = stage.passes(
         limit.min(SHORTEST_RATE),
         |_| disk.rewind(),

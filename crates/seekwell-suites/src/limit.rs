@@ -65,7 +65,7 @@ impl Watch {
         self.end_if(|_| true)
     }
 
-    /// The same, where `needed` tells from what the device counted whether the step needed it at
+    /// The same, where `needed` decides by what the device counted whether the step needed it at
     /// all: otherwise it was busy for others, and its share counts as none.
     pub fn end_if(self, needed: impl FnOnce(&DiskCounters) -> bool) -> StepResult {
         let mut result = self.meter.end();

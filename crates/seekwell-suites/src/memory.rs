@@ -3,7 +3,7 @@
 use seekwell_sys::MemoryCgroup;
 use std::fs::read_to_string;
 
-/// Memory of the machine, or what a cgroup leaves of it, in bytes; `None` where the kernel does not
+/// Memory of the machine, or what a cgroup leaves of it, in bytes; `None` if the kernel does not
 /// say.
 pub fn usable_bytes() -> Option<u64> {
     let info = rustix::system::sysinfo();

@@ -1,4 +1,4 @@
-//! The four traces of StorageMark 2004, re-recorded (docs/storagemark.md tells how), played back
+//! The four traces of StorageMark 2004, re-recorded (docs/storagemark.md says how), played back
 //! as that test did: no recorded times, as many requests outstanding as there were, and the
 //! requests a second that come of it.
 

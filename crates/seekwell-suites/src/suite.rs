@@ -86,7 +86,7 @@ pub struct Needs {
     pub files: u64,
 }
 
-/// For suites that can be told to pass by the page cache: whether they are.
+/// For suites that can bypass the page cache: whether they do.
 pub fn told_direct(settings: &Settings) -> bool {
     settings.word("cache") == "direct"
 }

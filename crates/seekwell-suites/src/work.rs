@@ -17,7 +17,7 @@ pub const LEAST: Nanos = Nanos::from_millis(600);
 /// Blocks of data begin at a multiple of this, so that direct requests are possible.
 const ALIGN: usize = 4096;
 
-/// Workers of one step: told to stop together, and counted together.
+/// Workers of one step, stopped together and counted together.
 pub struct WorkerGroup<'a> {
     stop: &'a AtomicBool,
     progress: &'a (dyn Fn(f64) + Sync),
@@ -52,7 +52,7 @@ impl WorkerGroup<'_> {
 /// they will count with [`WorkerGroup::did`].
 ///
 /// # Errors
-/// The first that is not an interruption; the others are told to stop.
+/// The first that is not an interruption; the others are stopped.
 pub fn together<T: Send>(
     stage: &Stage<'_>,
     workers: u32,

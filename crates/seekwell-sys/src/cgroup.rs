@@ -20,7 +20,7 @@ pub struct MemoryCgroup {
 }
 
 impl MemoryCgroup {
-    /// From the texts of `/proc/self/mounts` and `/proc/self/cgroup`. `None` where no hierarchy
+    /// From the texts of `/proc/self/mounts` and `/proc/self/cgroup`. `None` if no hierarchy
     /// with the memory controller is mounted.
     pub fn find(mounts: &str, own: &str) -> Option<Self> {
         let mut mounts = mounts.lines().map(|l| l.split(' ').collect::<Vec<_>>());
@@ -53,7 +53,7 @@ impl MemoryCgroup {
     }
 
     /// The least that the process's cgroup and those above it allow, in bytes, as `read` gives the
-    /// texts of their files. `None` where none of them limits memory. A version 1
+    /// texts of their files. `None` if none of them limits memory. A version 1
     /// limit beyond any machine's memory means no limit.
     pub fn limit(&self, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
         let cgroups = self.below.ancestors().map(|below| self.mount_point.join(below));

@@ -41,7 +41,7 @@ impl FromStr for DevId {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// Its number, which `statx` tells of a file on it.
+    /// Its number, which `statx` returns for a file on it.
     pub id: u64,
     /// `st_dev` of files on it. Anonymous (major 0) for overlay, tmpfs, btrfs, network.
     pub dev: DevId,

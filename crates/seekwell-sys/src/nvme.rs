@@ -96,7 +96,7 @@ fn refused(status: u32) -> io::Error {
         // Invalid opcode, invalid log page, invalid field, feature not changeable.
         0x001 | 0x109 => io::ErrorKind::NotFound.into(),
         0x002 => io::Error::new(io::ErrorKind::InvalidInput, "the controller knows no such value"),
-        0x10e => io::Error::new(io::ErrorKind::Unsupported, "the controller lets nobody change it"),
+        0x10e => io::Error::new(io::ErrorKind::Unsupported, "the controller refuses a change"),
         status => io::Error::other(format!("the controller answers with status {status:#05x}")),
     }
 }

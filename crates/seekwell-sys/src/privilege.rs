@@ -1,4 +1,4 @@
-//! What to tell a user whom the kernel refused something.
+//! What to say to a user whom the kernel refused something.
 
 use rustix::process::geteuid;
 use std::io;

@@ -48,7 +48,7 @@ pub struct Copied {
     pub written: Written,
 }
 
-/// Copies what is selected of a source into a new file. `go_on` is told how many requests were read
+/// Copies what is selected of a source into a new file. `go_on` gets how many requests were read
 /// so far; `false` stops the copy. Nothing is left behind then, nor after an error.
 ///
 /// # Errors
@@ -77,7 +77,7 @@ pub fn copy(
     }
 }
 
-/// How many requests were read and what time they span; none where the copy was stopped.
+/// How many requests were read and what time they span; `None` if the copy was stopped.
 fn pour(
     source: &mut dyn TraceSource,
     mut batch: Vec<Record>,

@@ -44,7 +44,7 @@ pub enum TraceError {
         format: &'static str,
         at: At,
         wrong: &'static str,
-        /// The text or value there, cut short; empty where it says nothing.
+        /// The text or value there, cut short; empty if it says nothing.
         found: String,
     },
     /// A file is not as it was written: a checksum does not fit.

@@ -1,4 +1,4 @@
-//! Recorded block requests: where they come from, how they are kept, what they tell.
+//! Recorded block requests: where they come from, how they are kept, what they show.
 //!
 //! Everything meets in one shape, the [`record::Record`], and moves in one way: a
 //! [`source::TraceSource`] hands out batches of records, whether it decodes a file of some other

@@ -10,7 +10,7 @@ use std::ops::BitOr;
 pub struct Stamp(u64);
 
 impl Stamp {
-    /// The trace does not tell.
+    /// It is unknown.
     pub const NONE: Self = Self(u64::MAX);
 
     /// A known time.
@@ -59,7 +59,7 @@ impl Flags {
     pub const META: Self = Self(1 << 3);
     /// Read before anyone asked (REQ_RAHEAD).
     pub const READ_AHEAD: Self = Self(1 << 4);
-    /// The drive's cache answered; only traces of drives tell.
+    /// The drive's cache answered; only traces of drives say so.
     pub const CACHE_HIT: Self = Self(1 << 5);
     /// A zone command, a SCSI or NVMe passthrough: counted, never replayed.
     pub const OTHER: Self = Self(1 << 6);

@@ -1,5 +1,5 @@
 //! The traces that ship with the program: real servers' requests, recorded for the published
-//! results that rest on such traces. `traces/README.md` and the pages it names tell how.
+//! results that rest on such traces. `traces/README.md` and the pages it names say how.
 
 use crate::error::TraceError;
 use crate::source::TraceSource;

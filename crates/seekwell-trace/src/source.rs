@@ -36,11 +36,11 @@ pub enum Capture {
 pub struct Device {
     /// `sda`, `8,0`, `web_2`: what the trace calls it.
     pub name: String,
-    /// Its size in bytes, where the trace tells.
+    /// Its size in bytes, if the trace has it.
     pub size_bytes: Option<u64>,
-    /// Model, where the trace tells.
+    /// Model, if the trace has it.
     pub model: Option<String>,
-    /// Serial number or WWN, where the trace tells.
+    /// Serial number or WWN, if the trace has it.
     pub serial: Option<String>,
 }
 

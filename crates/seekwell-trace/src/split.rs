@@ -44,7 +44,7 @@ pub struct Piece {
 }
 
 /// Splits traces, one after the other, into files of a folder. A device keeps one name in all of
-/// them ([`identity`]). `go_on` is told how many requests were read; `false` stops it, and nothing
+/// them ([`identity`]). `go_on` gets how many requests were read; `false` stops it, and nothing
 /// is left behind then, nor after an error while reading.
 ///
 /// # Errors
@@ -94,7 +94,7 @@ struct Splitter<'a> {
 }
 
 impl Splitter<'_> {
-    /// What is known of the traces in the end; none where it was stopped.
+    /// What is known of the traces in the end; `None` if it was stopped.
     fn pour(
         &mut self,
         inputs: &[PathBuf],

@@ -1,5 +1,5 @@
 //! Statistics take no more memory the longer the trace and the more it touches. A program of its
-//! own: the kernel tells the peak of a whole process.
+//! own: the kernel counts the peak of a whole process.
 
 #![allow(clippy::print_stderr)]
 

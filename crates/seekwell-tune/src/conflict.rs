@@ -22,7 +22,7 @@ pub struct Other {
 const RULES: [&str; 4] =
     ["/etc/udev/rules.d", "/run/udev/rules.d", "/usr/lib/udev/rules.d", "/lib/udev/rules.d"];
 
-/// Everything else that sets this attribute, as far as configuration tells.
+/// Everything else that sets this attribute, as far as configuration shows.
 pub fn others(view: &dyn View, disk: &Disk, attribute: &Attribute) -> Vec<Other> {
     let mut found = udev(view, disk, attribute);
     found.extend(tuned(view, attribute));

@@ -233,7 +233,7 @@ impl Disk {
     /// What uses the disk or a partition of it, in words; `None` when nothing does.
     ///
     /// # Errors
-    /// When it cannot be told: what cannot be told counts as in use.
+    /// When that is unknown: what is unknown counts as in use.
     pub fn in_use(&self, view: &dyn View) -> Result<Option<String>, DiskError> {
         let unsure = |source| DiskError::Unsure { disk: self.identity.name.clone(), source };
         let mut members = vec![(self.identity.name.clone(), self.dir.clone())];

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// but for [`TuneError::NotApplied`], which says what is left.
 #[derive(Debug, thiserror::Error)]
 pub enum TuneError {
-    /// There is no disk to tune, or whether it is in use cannot be told.
+    /// There is no disk to tune, or it cannot be determined whether it is in use.
     #[error(transparent)]
     Disk(#[from] DiskError),
     #[error(transparent)]

@@ -154,7 +154,7 @@ pub enum Phase {
 }
 
 impl JournalEntry {
-    /// The phase it begins; `None` where things stay as they are.
+    /// The phase it begins; `None` if things stay as they are.
     const fn begins(&self) -> Option<Phase> {
         match self {
             Self::Begin(_) | Self::Write { .. } | Self::Persisting { .. } => None,

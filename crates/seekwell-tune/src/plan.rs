@@ -1,6 +1,6 @@
 //! What could be changed, what of it may be worth a try, and what only a boot or the BIOS changes.
 //!
-//! A proposal is a guess with a reason, never a promise: whether it helps, only measuring tells.
+//! A proposal is a guess with a reason, never a promise: only measuring shows whether it helps.
 
 use crate::apply::current;
 use crate::conflict::{Other, others};
@@ -71,7 +71,7 @@ impl Plan {
 /// Plans for one disk.
 ///
 /// # Errors
-/// [`DiskError::Unsure`] when it cannot be told whether the disk is in use.
+/// [`DiskError::Unsure`] when it is unknown whether the disk is in use.
 pub fn plan(view: &dyn View, disk: &Disk) -> Result<Plan, DiskError> {
     let present = attributes(view, disk);
     let known = Known { view, disk, present: &present };

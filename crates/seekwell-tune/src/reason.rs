@@ -10,9 +10,9 @@ pub enum Reason {
     TimeUp,
     /// A setting could not be applied.
     NotApplied,
-    /// The program that began it ended before it could be told.
+    /// The program that began it ended before it could answer.
     Orphaned,
-    /// The guard was told to end.
+    /// The guard was asked to end.
     Terminated,
     /// The guard had died; someone else put everything back.
     Recovered,
@@ -29,7 +29,7 @@ impl fmt::Display for Reason {
             Self::TimeUp => f.write_str("nobody said `keep` in time"),
             Self::NotApplied => f.write_str("a setting could not be applied"),
             Self::Orphaned => f.write_str("the program that began the trial ended first"),
-            Self::Terminated => f.write_str("the guard was told to end"),
+            Self::Terminated => f.write_str("the guard was asked to end"),
             Self::Recovered => f.write_str("the guard had died"),
             Self::Trouble { trouble } => trouble.fmt(f),
         }

@@ -137,7 +137,7 @@ impl std::fmt::Display for Unfinished {
 /// reads one folder.
 ///
 /// # Errors
-/// [`TuneError`] when that cannot be told.
+/// [`TuneError`] when that is unknown.
 pub fn unfinished(run_dir: &Path) -> Result<Option<Unfinished>, TuneError> {
     let view = seekwell_sys::Live::system();
     let here = Machine::read(&view);

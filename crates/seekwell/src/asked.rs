@@ -1,4 +1,4 @@
-//! What inspection looks at only when it is told to: a log in a file, and the disk itself.
+//! What inspection looks at only on request: a log in a file, and the disk itself.
 
 use crate::context::Context;
 use crate::exit::CommandError;

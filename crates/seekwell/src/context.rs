@@ -147,6 +147,6 @@ fn terminal_width() -> Option<usize> {
 
 /// Says something on standard error.
 pub fn note(text: &str) {
-    // Nobody is left to be told when standard error is closed.
+    // If standard error is closed, there is no way to report it.
     let _ = writeln!(std::io::stderr(), "seekwell: {text}");
 }

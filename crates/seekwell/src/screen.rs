@@ -96,7 +96,7 @@ impl Screen {
         })
     }
 
-    /// Stops the program as Ctrl-Z does, and goes on once it is told to.
+    /// Stops the program as Ctrl-Z does, and goes on once it is continued.
     pub fn suspend(&mut self) -> io::Result<()> {
         leave();
         kill_process(getpid(), Signal::TSTP)?;

@@ -19,7 +19,7 @@ const DRIVES: [(&str, f64); 6] = [
     ("hp_c2490a", 254e3),
 ];
 
-/// A time of a drive that DiskSim's files do not tell.
+/// A time of a drive that DiskSim's files do not have.
 type Untold = fn(&mut Params) -> &mut Nanos;
 
 /// Such times, which are zero in an import.

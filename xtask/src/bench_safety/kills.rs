@@ -157,7 +157,7 @@ fn look(dir: &Path, disks: Option<&Disks>) -> Result<Before, Failure> {
     Ok(Before { files, attributes, disk })
 }
 
-/// What the victims are told to write may change.
+/// What the victims are to write may change.
 fn is_the_users(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.components().any(|c| c.as_os_str() == "precious")

@@ -84,7 +84,7 @@ pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
     web(rig, section, &kept)
 }
 
-/// A program that serves, and the first line that it printed: none where it ended instead.
+/// A program that serves, and the first line that it printed; an error if it ended instead.
 fn serving<const N: usize>(rig: &Rig, args: [&str; N]) -> Result<(Background, String), Failure> {
     let mut child = rig.command(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let mut line = String::new();

@@ -32,7 +32,7 @@ const STEPS: [(&str, &str, Unit, Wanted); 9] = [
 struct Way<'a> {
     words: &'static str,
     direct: bool,
-    /// Not compared: what bonnie++ does otherwise than it is told, or than the suite.
+    /// Not compared: what bonnie++ does otherwise than its options say, or than the suite.
     not: &'static [&'static str],
     size: String,
     seeks: u64,
@@ -41,7 +41,7 @@ struct Way<'a> {
     dir: &'a Path,
 }
 
-/// Each way that tells something in this place.
+/// Each way that is useful in this place.
 pub fn measure(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     let on_disk = bench.place.on_disk().map(|dir| {
         let disk = Ext4::on(Loop::on_disk(dir, bench.choose(3 << 30, 6 << 30))?)?;

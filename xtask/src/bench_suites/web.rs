@@ -147,7 +147,7 @@ struct Nginx {
 }
 
 impl Nginx {
-    /// Serves a directory; nothing where nginx is not installed.
+    /// Serves a directory; `None` if nginx is not installed.
     fn start(root: &Path) -> Result<Option<Self>, Failure> {
         let folder = tempfile::tempdir()?;
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;

@@ -18,10 +18,10 @@ const DEVICES: u32 = 100;
 /// Its analysis keeps every object in memory.
 const CACHE_REQUESTS: u64 = 5_000_000;
 
-/// What we tell of what they can tell as well, and gaps: they sum up each device's minutes apart.
+/// Those of our figures that they have as well, and gaps: they sum up each device's minutes apart.
 const COUNTS: &[&str] = &["--only", "counts,sizes,arrivals,devices"];
 const MORE: &[&str] = &["--only", "counts,sizes,arrivals,latencies,order,devices"];
-/// What they can tell as well: counts, bytes and percentiles of sizes, and the load of each device
+/// What they have as well: counts, bytes and percentiles of sizes, and the load of each device
 /// in each minute. With `more` also percentiles of response times, of gaps on each device, and what
 /// of its requests is sequential.
 const DUCKDB: &str = r#"
@@ -138,7 +138,7 @@ fn statistics(
          print(time.process_time() - begun)"
     );
     let theirs = || Ok(requests as f64 / seconds(bench.python(&script).arg(file))?[0]);
-    // Its first round tells whether it is there.
+    // Its first round shows whether it is there.
     if let Err(error) = theirs() {
         page.missing(what, error);
         return Ok(());

@@ -1,4 +1,4 @@
-//! What was recorded, and the page that tells it.
+//! What was recorded, and its page.
 
 use crate::Failure;
 use crate::trace_stats::TraceStats;

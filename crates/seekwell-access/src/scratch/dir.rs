@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 pub struct ScratchDir {
     path: PathBuf,
     named: Named,
-    /// Holds the lock that tells other machines that the directory is in use.
+    /// Holds the lock that shows other machines that the directory is in use.
     _handle: OwnedFd,
 }
 

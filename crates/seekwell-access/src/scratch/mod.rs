@@ -4,7 +4,7 @@
 //! anything behind. Where the file system has no such thing the name is removed at once, and where
 //! that would only rename the file (NFS) or is not to be trusted (FUSE, overlay, SMB) the name
 //! stays until the value is dropped, and says which process it belongs to, so that the next start
-//! can tell a leftover from a file in use.
+//! can distinguish a leftover from a file in use.
 //!
 //! It is filled with real, incompressible data. A file of holes or of preallocated extents is
 //! answered from the file system's own tables, and its reads measure memory.

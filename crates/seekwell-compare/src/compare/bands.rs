@@ -21,7 +21,7 @@ use crate::model::Class;
 
 pub const BASIS: &str = "assumed";
 
-/// The band of a class as a fraction; `None` where runs have no usual distance.
+/// The band of a class as a fraction; `None` if runs have no usual distance.
 pub const fn band(class: Class) -> Option<f64> {
     match class {
         Class::Throughput | Class::TypicalLatency => Some(0.10),

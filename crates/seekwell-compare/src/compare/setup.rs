@@ -11,7 +11,7 @@ const MOST_TOLD: usize = 5;
 const NOT_SETUP: [&str; 3] = ["measured at", "filename", "directory"];
 
 /// What differs between the newest runs of two sides, the most important first, and whether both
-/// tell how their target was attached.
+/// say how their target was attached.
 pub fn differences(a: &Side, b: &Side) -> (Vec<SetupDifference>, bool) {
     let (Some(a), Some(b)) = (a.runs.last(), b.runs.last()) else { return (Vec::new(), false) };
     let known = a.inspection.is_some() && b.inspection.is_some();

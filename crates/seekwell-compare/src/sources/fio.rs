@@ -164,7 +164,7 @@ fn latency(name: &str, title: &str, family: &str, parts: &[&Latency], out: &mut 
     }
 }
 
-/// fio counts percentiles of completion latency unless it was told otherwise.
+/// fio counts percentiles of completion latency unless asked for others.
 fn percentiles(op: &str, d: &Direction, out: &mut Vec<Value>) {
     let total = !d.lat_ns.percentile.is_empty();
     let (kind, from) = if total { ("latency", &d.lat_ns) } else { ("completion", &d.clat_ns) };

@@ -180,7 +180,7 @@ fn kept_side(name: &str, runs: Vec<RunValues>) -> Side {
     Side { name: name.to_owned(), source: SourceKind::KeptRuns, runs }
 }
 
-/// All runs with this label that came to their end, oldest first; `None` where none has it.
+/// All runs with this label that came to their end, oldest first; `None` if none has it.
 fn by_label(label: &str, store: &dyn Runs) -> Result<Option<Side>, SourceError> {
     let filter = Filter { label: Some(label.to_owned()), ..Filter::default() };
     let found = store.list(&filter)?.runs;

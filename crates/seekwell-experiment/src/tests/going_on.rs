@@ -9,7 +9,7 @@ fn numbers(document: &Document) -> (Vec<(u64, Vec<u64>)>, Conclusion) {
     let bits =
         |run: &crate::Run| (run.seed, run.values.values().map(|v| v.to_bits()).collect::<Vec<_>>());
     let mut conclusion = document.conclusion.clone().expect("it has ended");
-    // How many sessions it took is told, and may be.
+    // How many sessions it took is in the document, and may be.
     conclusion.checks.retain(|c| c.name != "sessions");
     (document.runs.iter().map(bits).collect(), conclusion)
 }

@@ -346,7 +346,7 @@ fn found(input: &Observed<'_>, incident: &Incident, severity: Severity, words: &
     found.seen(seen, format!("{} ({source})", incident.id)).remedy(incident.remedy.clone())
 }
 
-/// Whether the device tree shows this state too, so that a rule over facts tells it.
+/// Whether the device tree shows this state too, so that a rule over facts finds it.
 fn shown(device: &Device, state: &DeviceState) -> bool {
     let ata = device.detail.ata.as_ref();
     match state {

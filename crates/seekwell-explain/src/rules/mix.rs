@@ -48,7 +48,7 @@ const ALONE: PhaseId = PhaseId::RandomRead(32);
 const MEAN_TIMES: f64 = 3.0;
 /// Tails suffer more, from programming and erasing: three to six times is usual.
 const P99_TIMES: f64 = 10.0;
-/// Below these nobody notices.
+/// Too small to notice below these.
 const MEAN_FLOOR_NS: f64 = 0.5e6;
 const P99_FLOOR_NS: f64 = 5e6;
 

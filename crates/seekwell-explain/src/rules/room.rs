@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_as_small_as_it_was_asked_to_be_is_not_for_want_of_space() {
-        // `--size=32m` told users with 64 GiB free to free some space.
+        // `--size=32m` advised users with 64 GiB free to free some space.
         let asked = |c: &mut Case| c.wanted_bytes = Some(32 << 20);
         let f = Case::nvme().with(file(32 << 20)).with(asked).finding(SPACE);
         assert!(f.remedy.starts_with("use a larger part"), "{f:?}");

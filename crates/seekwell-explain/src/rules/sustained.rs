@@ -45,7 +45,7 @@ fn falls(input: &Observed<'_>) -> Option<Found> {
     Some(Found::info(title).evidence(proof))
 }
 
-/// What makes a region fast, as far as the facts tell.
+/// What makes a region fast, as far as the facts show.
 pub fn fast_cause(input: &Observed<'_>, fast: Option<FastRegion>) -> FastCause {
     let (Some(disk), Some(fast)) = (input.disk(), fast) else { return FastCause::Unknown };
     if is_cloud(input) {

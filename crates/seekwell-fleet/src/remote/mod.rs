@@ -163,7 +163,7 @@ pub enum News {
 }
 
 impl Fleet<'_> {
-    /// Runs the program on all hosts and tells what happens. Hosts that were not begun when
+    /// Runs the program on all hosts and reports what happens. Hosts that were not begun when
     /// everything is stopped are done at once, as stopped.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const SCRIPT: &str = include_str!("host.sh");
 /// How often a host that is waited for is looked at.
 const TICK: Duration = Duration::from_millis(100);
-/// How long a host has to end its run and clean up once it was told to.
+/// How long a host has to end its run and clean up once it was asked to.
 const GRACE: Duration = Duration::from_secs(20);
 /// The most that is taken of what a program prints.
 const MAX_OUTPUT_BYTES: u64 = 64 << 20;
@@ -149,7 +149,7 @@ struct Talk<'a> {
     fleet: &'a Fleet<'a>,
     words: Receiver<Word>,
     begun: Instant,
-    /// When the host was told to stop.
+    /// When the host was asked to stop.
     told: Option<Instant>,
     timed_out: bool,
 }
@@ -187,7 +187,7 @@ impl Talk<'_> {
             if self.told.is_none() && self.must_stop() {
                 self.told = Some(Instant::now());
                 self.timed_out = self.is_late();
-                // The end of its input tells the host.
+                // The end of its input stops the host.
                 stdin = None;
             }
             // Where nothing was begun there is nothing to clean up.

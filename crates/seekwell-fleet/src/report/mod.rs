@@ -37,7 +37,7 @@ pub struct Fleet {
     pub label: Option<String>,
     /// The earliest start that was asked for, RFC 3339.
     pub since: Option<String>,
-    /// How outliers were told.
+    /// How outliers were found.
     pub test: Test,
     /// The newest run that counts of each host and target, by host.
     pub members: Vec<Member>,
@@ -54,7 +54,7 @@ impl Fleet {
     pub const SCHEMA: &str = "seekwell/fleet/1";
 }
 
-/// How outliers were told.
+/// How outliers were found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Test {
     /// Changes whenever the same runs could give other outliers.
@@ -110,9 +110,9 @@ pub struct Attempt {
 /// Members with disks of one model and firmware.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// None where the model is not known.
+    /// `None` if the model is not known.
     pub model: Option<String>,
-    /// None where the firmware is not known.
+    /// `None` if the firmware is not known.
     pub firmware: Option<String>,
     /// Places in `members`.
     pub members: Vec<usize>,
@@ -137,7 +137,7 @@ pub struct Headline {
     pub median: f64,
     /// Robust standard deviation (1.4826 times the median absolute deviation), percent.
     pub spread_percent: f64,
-    /// What makes an outlier; none where the values are too few for a verdict.
+    /// What makes an outlier; `None` if the values are too few for a verdict.
     pub limits: Option<Limits>,
     /// Each member's value, by member.
     pub values: Vec<Value>,
@@ -199,7 +199,7 @@ pub struct Deviation {
 pub struct Difference {
     /// A name in `facts`, or `finding`.
     pub fact: String,
-    /// Its value, or the finding's id and title; none where it is not known.
+    /// Its value, or the finding's id and title; `None` if it is not known.
     pub value: Option<String>,
     /// Members of the group that have this value, this one included.
     pub hosts: usize,

@@ -37,7 +37,7 @@ impl AtaPort {
     }
 
     /// Of a machine of which only the paths of classes are known, when it has one ATA device and
-    /// the disk is one: nothing else would tell whose the device is.
+    /// the disk is one: nothing else would show whose the device is.
     fn by_class(r: &mut Reader<'_>, dir: &Path) -> Option<Self> {
         let class = Path::new("/sys/class");
         let vendor = r.hint(&dir.join("device/vendor"));
@@ -55,7 +55,7 @@ impl AtaPort {
         Some(Self { port: class.join(port), link: class.join(link), device, identify })
     }
 
-    /// The link's speed; `None` where the controller has no register for it.
+    /// The link's speed; `None` if the controller has no register for it.
     fn speed(&self, r: &Reader<'_>) -> Option<Fact<String>> {
         let path = self.link.join("sata_spd");
         let speed = r.hint(&path).filter(|s| s != "<unknown>")?;

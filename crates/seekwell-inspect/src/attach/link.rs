@@ -70,7 +70,7 @@ pub(super) fn mmc(r: &mut Reader<'_>, at: &Path) -> Hop {
     hop("port", at, detail, show(at))
 }
 
-/// A SAS expander or the end device, with its link rate where a PHY tells it.
+/// A SAS expander or the end device, with its link rate if a PHY shows it.
 pub(super) fn sas(r: &mut Reader<'_>, at: &Path) -> Option<Hop> {
     let port = at.parent()?;
     let phys: Vec<String> = r.names(port).into_iter().filter(|n| n.starts_with("phy-")).collect();

@@ -11,7 +11,7 @@ pub struct Change {
     pub key: String,
     /// The device, by its name before, else after; `None` for the machine and its file systems.
     pub device: Option<String>,
-    /// As it was; `None` where it was not there or not known.
+    /// As it was; `None` if it was not there or not known.
     pub before: Option<String>,
     pub after: Option<String>,
     pub from_before: Option<String>,

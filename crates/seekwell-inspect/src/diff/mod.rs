@@ -46,7 +46,7 @@ pub fn diff_all(before: &[Inspection], after: &[Inspection]) -> Vec<Change> {
     found.retain(|change| !names::nothing(change));
     found
         .sort_by_cached_key(|c| (!c.matters, names::rank(&c.key), c.device.clone(), c.key.clone()));
-    // The same is told by the device and by its controller.
+    // The device and its controller show the same.
     let mut told: Vec<Change> = Vec::new();
     for change in found {
         let same = |have: &Change| {

@@ -146,7 +146,7 @@ pub(super) fn name(key: &str) -> (String, bool) {
     (shown.trim_start_matches("detail ").trim_start_matches("device ").to_owned(), true)
 }
 
-/// Whether a change only says that nothing of something is told on one side and not on the other.
+/// Whether a change only says that one side shows nothing of something and the other does.
 pub(super) fn nothing(change: &Change) -> bool {
     let none = |side: &Option<String>| side.as_deref().is_none_or(|s| ["", "0", "no"].contains(&s));
     known(&change.key).is_none() && none(&change.before) && none(&change.after)

@@ -16,7 +16,7 @@ pub struct AtaFacts {
     pub port: String,
     /// The number of the port on its controller, counted from 1.
     pub port_number: Option<Fact<u64>>,
-    /// What the link negotiated; `None` on a parallel cable and where no register tells it.
+    /// What the link negotiated; `None` on a parallel cable and if no register has it.
     pub link_speed: Option<Fact<String>>,
     /// The limit now in force. `None` is no limit.
     pub link_limit: Option<Fact<String>>,
@@ -63,7 +63,7 @@ impl AhciFacts {
         Some(((self.bits()? >> 8) & 0x1f) + 1)
     }
 
-    /// The fastest link as SATA generation 1 to 3; `None` where the register does not say.
+    /// The fastest link as SATA generation 1 to 3; `None` if the register does not say.
     pub fn generation(&self) -> Option<u8> {
         let generation = (self.bits()? >> 20) & 0xf;
         (1..=3).contains(&generation).then_some(generation as u8)

@@ -29,7 +29,7 @@ pub enum AtaErrorClass {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AtaError {
-    /// Seconds after boot; `None` when the tick rate could not be told.
+    /// Seconds after boot; `None` if the tick rate is unknown.
     pub at_s: Option<f64>,
     pub class: AtaErrorClass,
 }

@@ -1,7 +1,7 @@
 //! What ext4 remembers of its own errors (Documentation/ABI/testing/sysfs-fs-ext4).
 //!
 //! A file system whose journal was aborted may still be called writable in the table of mounts, and
-//! the lines that told of it leave the kernel log. The count of errors stays in the superblock
+//! the lines about it leave the kernel log. The count of errors stays in the superblock
 //! until the file system is checked.
 
 use crate::model::Fact;

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct IdentifyData {
     /// Serial ATA by word 76.
     pub sata: bool,
-    /// The fastest link it can do; `None` where it does not say.
+    /// The fastest link it can do; `None` if it does not say.
     pub link_max: Option<String>,
-    /// The link it says it has now; `None` where it does not say.
+    /// The link it says it has now; `None` if it does not say.
     pub link_now: Option<String>,
     pub ncq: bool,
     pub ncq_depth: u16,
@@ -46,7 +46,7 @@ pub struct IdentifyData {
     pub flush: bool,
     /// Writes that bypass the cache.
     pub fua: bool,
-    /// Rotations per minute; `Some(1)` is a solid-state drive, `None` where it does not say.
+    /// Rotations per minute; `Some(1)` is a solid-state drive, `None` if it does not say.
     pub rotation_rpm: Option<u16>,
     pub trim: bool,
     /// Reads after TRIM are deterministic, and zero.
@@ -62,7 +62,7 @@ pub struct IdentifyData {
     pub cable_80: Option<bool>,
     /// Word 93 has a parallel reset result, as drives behind a parallel-to-serial bridge have.
     pub parallel_reset_result: bool,
-    /// The checksum: right, wrong, or `None` where the drive has none.
+    /// The checksum: right, wrong, or `None` if the drive has none.
     pub checksum: Option<bool>,
 }
 

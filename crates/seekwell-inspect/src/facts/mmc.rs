@@ -18,7 +18,7 @@ pub struct MmcFacts {
     pub life_time: Option<Fact<(u64, u64)>>,
     /// Reserve blocks: 1 normal, 2 80 % used, 3 90 % used.
     pub pre_eol_info: Option<Fact<u64>>,
-    /// Command queueing is in use; `None` where the card has none.
+    /// Command queueing is in use; `None` if the card has none.
     pub command_queue: Option<Fact<bool>>,
 }
 

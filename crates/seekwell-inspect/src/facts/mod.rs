@@ -1,7 +1,7 @@
 //! What is known of a device beyond its queue and its chain: typed, each value with its path.
 //!
-//! One file per part of the kernel that tells something. A part that a device does not have is
-//! `None` or empty, so that a rule asks for what it needs and says nothing where it is not there.
+//! One file per part of the kernel that shows something. A part that a device does not have is
+//! `None` or empty, so that a rule asks for what it needs and says nothing if it is not there.
 
 mod ata;
 mod bcache;
@@ -69,7 +69,7 @@ use crate::reader::{Need, Reader};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Facts of one device by the part of the kernel that tells them.
+/// Facts of one device by the part of the kernel that shows them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Detail {
@@ -110,7 +110,7 @@ pub struct Detail {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zfs: Option<ZfsFacts>,
     /// Bytes of a loop device's file or of a zram device that were never written or were discarded;
-    /// absent where all were, or where nothing tells.
+    /// absent if all were, or if it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unwritten_bytes: Option<Fact<u64>>,
     /// A loop device reads its file past the page cache.

@@ -20,7 +20,7 @@ pub struct NvmeFacts {
     /// I/O queues, without the admin queue.
     pub io_queues: Option<Fact<u64>>,
     pub queue_entries: Option<Fact<u64>>,
-    /// The memory node it is on; `None` where the machine has one or does not say.
+    /// The memory node it is on; `None` if the machine has one or does not say.
     pub numa_node: Option<Fact<u64>>,
     pub io_policy: Option<Fact<String>>,
     pub controllers: Option<Fact<u64>>,
@@ -33,7 +33,7 @@ pub struct NvmeFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_memory: Option<Fact<bool>>,
     /// Microseconds it takes to wake from the deepest state that it may enter by itself while idle;
-    /// absent where it enters none.
+    /// absent if it enters none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_exit_us: Option<Fact<u64>>,
 }

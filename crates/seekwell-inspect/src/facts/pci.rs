@@ -26,7 +26,7 @@ pub struct PciFunction {
     /// CPUs that these vectors interrupt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vector_cpus: Option<Fact<u64>>,
-    /// The memory node it is on; `None` where the machine has one or does not say.
+    /// The memory node it is on; `None` if the machine has one or does not say.
     pub numa_node: Option<Fact<u64>>,
     /// The CPUs of this memory node, as a list such as `0-3,8`.
     #[serde(skip_serializing_if = "Option::is_none")]

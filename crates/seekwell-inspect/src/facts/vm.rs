@@ -1,4 +1,4 @@
-//! How the kernel writes back dirty memory, and what it was told at boot.
+//! How the kernel writes back dirty memory, and its command line.
 
 use crate::model::Fact;
 use crate::reader::Reader;

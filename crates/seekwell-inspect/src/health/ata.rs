@@ -109,7 +109,7 @@ fn smart(pages: &mut DrivePages<'_, '_>, health: &mut Health) {
     }
 }
 
-/// What the thresholds say; `None` where the drive gives none.
+/// What the thresholds say; `None` if the drive gives none.
 fn by_thresholds(table: &[Attribute]) -> Option<Vec<Warning>> {
     let failed = table.iter().any(|a| a.pre_fail && a.has_failed());
     let known = table.iter().any(|a| a.threshold.is_some());
@@ -164,7 +164,7 @@ fn statistics(number: u8, table: &[Cell], page: &[u8], sector_bytes: u64) -> Val
     table.iter().filter_map(cell).collect()
 }
 
-/// The attributes with their thresholds; `None` where the bytes do not add up to zero, or are all
+/// The attributes with their thresholds; `None` if the bytes do not add up to zero, or are all
 /// zero.
 fn attributes(data: &[u8], limits: &[u8]) -> Option<Vec<Attribute>> {
     let whole = |page: &[u8]| {

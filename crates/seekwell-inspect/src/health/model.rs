@@ -6,11 +6,11 @@ use crate::model::Fact;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Health, wear and what the drive prefers, as the drive itself tells it.
+/// Health, wear and what the drive prefers, as the drive itself reports it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Health {
-    /// What the drive warns of; empty where it says that all is well, absent where it does not say.
+    /// What the drive warns of; empty if it says that all is well, absent where it does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Fact<Vec<Warning>>>,
     /// Counters and levels.
@@ -43,12 +43,12 @@ const fn is_zero(n: &u64) -> bool {
 pub struct Written {
     /// By the host.
     pub host_bytes: u64,
-    /// To the medium; `None` where the drive does not tell.
+    /// To the medium; `None` if the drive does not report it.
     pub media_bytes: Option<u64>,
 }
 
 impl Health {
-    /// What was written so far; `None` where the drive does not count what the host writes.
+    /// What was written so far; `None` if the drive does not count what the host writes.
     pub fn written(&self) -> Option<Written> {
         let bytes = |measure| u64::try_from(self.get(measure)?.value).ok();
         let media_bytes = bytes(Measure::MediaWritten);
@@ -97,7 +97,7 @@ pub struct Attribute {
     pub id: u8,
     pub value: u8,
     pub worst: u8,
-    /// `None` where the drive gives none; 0 is never reached.
+    /// `None` if the drive gives none; 0 is never reached.
     pub threshold: Option<u8>,
     pub raw: u64,
     /// At or below the threshold it predicts failure; otherwise it says that the drive is old.
@@ -129,7 +129,7 @@ pub struct SelfTest {
     pub extended: bool,
     /// Hours the drive had been powered on.
     pub hours: u64,
-    /// The first block that failed, where it tells.
+    /// The first block that failed, if it is reported.
     pub failed_lba: Option<u64>,
 }
 

@@ -26,7 +26,7 @@ const VALUES: &[(u8, u16, usize, usize, M)] = &[
 /// The page that REQUEST SENSE gives.
 const SENSE: &str = "scsi-sense";
 
-/// Whether the disk says that it has been stopped; `None` where it says nothing.
+/// Whether the disk says that it has been stopped; `None` if it says nothing.
 pub(super) fn is_stopped(pages: &mut DrivePages<'_, '_>) -> Option<bool> {
     Some(sleeps(&pages.get(SENSE)?.bytes))
 }

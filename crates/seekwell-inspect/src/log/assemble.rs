@@ -294,7 +294,7 @@ impl Assembler {
                 };
                 port().is_some_and(had)
             }
-            // The kernel says so too when it is told to let a disk go.
+            // The kernel says so as well when a disk is removed on request.
             E::AtaDisabled if !line.contains("giving up") => {
                 let failing = |d: &Draft| {
                     let theirs = d.incident.subject.as_deref().unwrap_or_default();

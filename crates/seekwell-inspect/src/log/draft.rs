@@ -90,7 +90,7 @@ impl Draft {
         if (rank.0, rank.1) > (self.lead.0, self.lead.1) {
             self.lead = rank;
         }
-        // What callers are told comes last, after the device answered.
+        // What callers get comes last, after the device answered.
         if !matches!(
             entry.id,
             E::ScsiCommandFailed | E::ScsiMediaError | E::IoError | E::BlockError | E::BufferError

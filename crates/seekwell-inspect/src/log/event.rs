@@ -5,7 +5,7 @@ use std::fmt;
 
 macro_rules! events {
     ($($name:ident $id:literal)*) => {
-        /// One thing the kernel can say; [`super::catalogue::entry`] tells what it means.
+        /// One thing the kernel can say; [`super::catalogue::entry`] says what it means.
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
         )]

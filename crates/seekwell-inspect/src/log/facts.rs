@@ -102,7 +102,7 @@ pub struct AtaDevice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ncq {
-    /// The device has it; the kernel was told or knows not to use it.
+    /// The device has it; the kernel was configured, or knows, not to use it.
     NotUsed,
     /// In use. `host` is given where it is below what the device could do.
     Depth {

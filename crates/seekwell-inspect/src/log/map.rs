@@ -3,7 +3,7 @@
 //! libata says `ata1.00` and never the disk. The number counts ports since boot and grows with
 //! every rebind, so the same port is `ata1` before and `ata7` after; a SCSI host number is used
 //! again. So the log's own lines from when a device was found come first, in their order, and the
-//! device tree of now only for what those lines do not tell. What neither tells is not guessed.
+//! device tree of now only for what those lines do not say. What neither says is not guessed.
 
 use super::incident::MappedBy;
 use super::learn::port_of;
@@ -15,7 +15,7 @@ use std::path::Path;
 /// The most names of a kind that are kept, against a made-up log.
 const MOST: usize = 4096;
 
-/// What the log has told so far about who is who.
+/// What the log has shown so far of who is who.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     /// `ata1` to its driver and to the disks on it by device number.
@@ -61,7 +61,7 @@ impl Names {
         Self { present: view.map(Present::read).unwrap_or_default(), ..Self::default() }
     }
 
-    /// Forgets what the log told: a new boot.
+    /// Forgets what the log showed: a new boot.
     pub(crate) fn reboot(&mut self) {
         let present = std::mem::take(&mut self.present);
         *self = Self { present, ..Self::default() };
@@ -186,7 +186,7 @@ impl Names {
         }
     }
 
-    /// A disk was named; a namespace tells of its controller.
+    /// A disk was named; a namespace names its controller.
     pub(crate) fn named(&mut self, disk: &str) {
         if let Some(controller) = controller_of(disk)
             && self.namespaces.len() < MOST

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// When a line was printed, as far as the log tells.
+/// When a line was printed, as far as the log shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     /// Microseconds since boot, by the kernel's log clock.

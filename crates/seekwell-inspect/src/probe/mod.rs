@@ -142,7 +142,7 @@ pub(crate) struct Registers {
 }
 
 impl Registers {
-    /// From the sense data that CK_COND asks for; `None` where they hold no registers.
+    /// From the sense data that CK_COND asks for; `None` if they hold no registers.
     pub(crate) fn of(sense: &[u8]) -> Option<Self> {
         let [count, middle, high] = match sense.first()? & 0x7f {
             // Descriptor format: an ATA status return descriptor (09h, length 0Ch) at byte 8.

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A disk that answers as told, and remembers what it was asked.
+/// A disk with prepared answers that remembers what it was asked.
 struct Scripted {
     replies: Vec<Reply>,
     asked: Vec<u8>,

@@ -26,7 +26,7 @@ use std::path::Path;
 /// The most of the kernel log that is kept, in bytes: the newest.
 pub const MAX_LOG: usize = 4 << 20;
 
-/// Holds the environment of the first process, which tells a container's runtime, and may hold
+/// Holds the environment of the first process, which names a container's runtime, and may hold
 /// passwords.
 const ENVIRON: &str = "/proc/1/environ";
 

@@ -1,6 +1,6 @@
 //! What is kept beside that which inspection read.
 //!
-//! Rules that do not exist yet will ask for attributes nobody reads today. Attributes that do
+//! Rules that do not exist yet will ask for attributes that no rule reads today. Attributes that do
 //! something when they are read are left alone: a PCI function's port ranges and ROM, a
 //! temperature that wakes the drive, the pages of an enclosure.
 
@@ -167,7 +167,7 @@ impl Sweep<'_> {
     }
 }
 
-/// Whether reading this does more than tell, or tells more than a disk.
+/// Whether reading this has side effects, or shows more than a disk.
 fn acts(name: &str) -> bool {
     let begins = ["resource", "rom", "hwmon", "enclosure", "legacy_", "eeprom", "nvmem", "trace"];
     begins.iter().any(|p| name.starts_with(p)) || ["vpd", "sw_activity"].contains(&name)

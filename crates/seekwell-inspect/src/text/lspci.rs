@@ -256,7 +256,7 @@ impl PciText {
         };
         let loaded = |name: &&str| modules.iter().any(|m| m.name == **name);
         let mut found = candidates.iter().copied().filter(loaded);
-        // Several of them loaded tell nothing.
+        // If several are loaded, it is unknown which is in use.
         found.next().filter(|_| found.next().is_none())
     }
 

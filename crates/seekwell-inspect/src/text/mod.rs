@@ -16,7 +16,7 @@ use crate::log::{AtaDevice, AtaPort, LogReport, port_of};
 use crate::model::{DeviceKind, Fact, Hop, TargetKind};
 
 /// One inspection of each storage controller in the text of `lspci -vvnn`, in its order. `lsmod`
-/// tells the driver where `lspci` does not. `name` is the name of the text in evidence.
+/// names the driver if `lspci` does not. `name` is the name of the text in evidence.
 pub fn inspections(name: &str, lspci: &str, lsmod: Option<&str>) -> Vec<Inspection> {
     let functions = parse_lspci(lspci);
     let modules = lsmod.map(parse_lsmod).unwrap_or_default();

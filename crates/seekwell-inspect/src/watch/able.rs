@@ -10,7 +10,7 @@ pub enum Able {
     Yes,
     Maybe,
     No,
-    /// Nothing tells.
+    /// It is unknown.
     Unknown,
 }
 

@@ -61,7 +61,7 @@ pub struct Event {
     pub id: Option<KernelEvent>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
-    /// How often it was said, for repeats that are told later.
+    /// How often it was said, for repeats that are reported later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
     /// The path in sysfs, or the line of the log.
@@ -96,7 +96,7 @@ impl Event {
     }
 }
 
-/// What a device was when it was last seen: when it is gone, nobody can be asked.
+/// What a device was when it was last seen: once it is gone, there is nothing to ask.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Seen {
     model: Option<String>,
@@ -218,7 +218,7 @@ fn look(view: &dyn View, dir: &Path) -> Seen {
     }
 }
 
-/// Messages told a moment ago.
+/// Messages reported a moment ago.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     told: BTreeMap<(KernelEvent, String), (Instant, u64, Event)>,
@@ -249,7 +249,7 @@ impl Repeats {
         Some(event)
     }
 
-    /// What was repeated, of messages told long enough ago.
+    /// What was repeated, of messages reported long enough ago.
     pub fn over(&mut self, now: Instant) -> Vec<Event> {
         let old = |since: &Instant| now.saturating_duration_since(*since) >= TOGETHER;
         let mut repeated = Vec::new();

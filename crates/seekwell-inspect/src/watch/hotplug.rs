@@ -21,7 +21,7 @@ const ADAPTERS: [&str; 9] = [
     "isci",
     "mvsas",
 ];
-/// SATA drivers other than ahci whose ports tell of a plugged drive.
+/// SATA drivers other than ahci whose ports report a plugged drive.
 const SATA: [&str; 5] = ["sata_sil24", "sata_sil", "sata_nv", "sata_mv", "sata_inic162x"];
 
 /// Every storage and USB controller, in the order of their addresses, then ATA controllers on no

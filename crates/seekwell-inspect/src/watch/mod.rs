@@ -2,7 +2,7 @@
 //!
 //! The kernel announces every device on a netlink socket and says what goes wrong with it in its
 //! log. A [`Watch`] waits on both and gives one [`Event`] for what a person would call one.
-//! [`hot_plug`] tells beforehand at which controllers, and at which of their ports, a disk can be
+//! [`hot_plug`] says beforehand at which controllers, and at which of their ports, a disk can be
 //! plugged in while the machine runs.
 
 mod able;
@@ -54,7 +54,7 @@ pub struct Watch<'v> {
 }
 
 impl<'v> Watch<'v> {
-    /// Begins to watch: what happens from now on is told by [`Watch::wait`]. `view` shows the
+    /// Begins to watch: [`Watch::wait`] returns what happens from now on. `view` shows the
     /// running system.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl<'v> Watch<'v> {
             Some(netlink::KOBJECT_UEVENT),
         )
         .map_err(failed)?;
-        // A smaller buffer only loses events sooner, which is told.
+        // A smaller buffer only loses events sooner, which is reported.
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, BUFFER)
             .or_else(|_| rustix::net::sockopt::set_socket_recv_buffer_size(&socket, BUFFER));
         rustix::net::bind(&socket, &SocketAddrNetlink::new(0, KERNEL)).map_err(failed)?;
@@ -135,7 +135,7 @@ impl<'v> Watch<'v> {
                 events.push(Event::lost(EventSource::Devices));
                 continue;
             };
-            // What is no event of a device is nobody's.
+            // What is no event of a device is ignored.
             if let Ok(uevent) = parse(message) {
                 events.extend(self.known.event(self.view, &uevent));
             }

@@ -3,7 +3,7 @@
 //! On an AHCI port two things decide. The port has to be awake: with any power policy but
 //! `max_performance` the driver ignores changes of the link (`ahci_set_lpm`), and with those that
 //! use slumber it switches an empty port off (`sata_link_scr_lpm`). And firmware may have marked it
-//! as reachable from outside, which the port's command register tells (AHCI 1.3.1, 3.3.7).
+//! as reachable from outside, which the port's command register shows (AHCI 1.3.1, 3.3.7).
 
 use super::able::{Able, HotPlugPort, Judgement};
 use crate::reader::{Reader, show};
@@ -78,7 +78,7 @@ pub(super) fn ata_elsewhere(r: &Reader<'_>) -> Vec<PathBuf> {
     all
 }
 
-/// A port that tells of a change on its link, unless it sleeps.
+/// A port that reports a change on its link, unless it sleeps.
 pub(super) fn sata_port(r: &Reader<'_>, port: &Path) -> Judgement {
     let Some(host) = host(r, port) else {
         return (Able::Unknown, "the kernel shows no SCSI host on it".to_owned(), None);
@@ -107,7 +107,7 @@ pub(super) fn sata_port(r: &Reader<'_>, port: &Path) -> Judgement {
         let why = format!("its power policy {policy} switches an empty port off; {awake}");
         return (Able::No, why, Some(path));
     }
-    // The word for a policy nobody has set.
+    // The word for a policy that was not set.
     if !["", "max_performance", "keep_firmware_settings"].contains(&policy.as_str()) {
         let why = format!("with its power policy {policy} it may miss a drive; {awake}");
         return (Able::Maybe, why, Some(path));

@@ -181,7 +181,7 @@ pub fn sg(tools: &str) -> Said {
     said
 }
 
-/// `lsblk -O -J`: the first disk. What it has no value for is told as `null`.
+/// `lsblk -O -J`: the first disk. What has no value is `null`.
 pub fn lsblk(tools: &str) -> Said {
     let text = output(tools, "lsblk -O -J");
     let json = text.rsplit_once("rc=").map_or(text, |(json, _)| json);

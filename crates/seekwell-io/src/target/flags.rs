@@ -17,7 +17,7 @@ pub struct AtomicUnits {
 }
 
 impl AtomicUnits {
-    /// What the kernel reports of a file (statx(2), Linux 6.11); none where it reports none, or
+    /// What the kernel reports of a file (statx(2), Linux 6.11); `None` if it reports none, or
     /// requests go through the page cache.
     pub fn of(file: impl AsFd) -> Option<Self> {
         // STATX_WRITE_ATOMIC

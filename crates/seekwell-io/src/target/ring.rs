@@ -43,7 +43,7 @@ pub trait Kind {
     /// The slot of a completed request and its result.
     fn done(&self, entry: &Self::Done) -> (u32, Result<u32, FailureKind>);
 
-    /// Whether requests can use registered buffers; `newest` tells whether the ring has the setup
+    /// Whether requests can use registered buffers; `newest` says whether the ring has the setup
     /// of Linux 6.1.
     fn may_register(&self, newest: bool) -> bool;
 

@@ -19,8 +19,8 @@ pub struct Cover {
     next: u64,
     seed: u64,
     pass: u64,
-    /// A bit for each block that is used in this pass; empty where all requests are one block long,
-    /// because then the order alone tells.
+    /// A bit for each block that is used in this pass; empty if all requests are one block long,
+    /// because then the order is enough.
     used: Vec<u64>,
 }
 

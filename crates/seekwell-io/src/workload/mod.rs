@@ -108,7 +108,7 @@ impl Pattern {
         }
     }
 
-    /// How blocks are preferred; none where they follow each other.
+    /// How blocks are preferred; `None` if they follow each other.
     pub fn law(self) -> Option<Law> {
         match self {
             Self::Sequential => None,
@@ -121,7 +121,7 @@ impl Pattern {
         }
     }
 
-    /// The value of fio's `random_distribution`; none where it is the default.
+    /// The value of fio's `random_distribution`; `None` if it is the default.
     pub fn distribution(self) -> Option<String> {
         match self {
             Self::Sequential | Self::Random => None,

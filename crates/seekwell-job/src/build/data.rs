@@ -139,7 +139,7 @@ pub(super) fn verify(
 }
 
 /// How far headers are apart: as asked for where that divides every size, else the largest number
-/// that does; none where it is the size of every block.
+/// that does; `None` if it is the size of every block.
 fn headers_every(asked: Option<u32>, blocks: &Blocks) -> Option<u32> {
     let common = match blocks {
         Blocks::Fixed(bytes) => *bytes,

@@ -52,7 +52,7 @@ pub(super) fn access(asked: &Asked<'_>) -> Result<Access, JobError> {
         true => asked.percent("rwmixwrite")?.map(|writes| 100 - writes),
         false => asked.percent("rwmixread")?,
     };
-    // Both are read, so that a wrong value is told even where the other one holds.
+    // Both are read, so that a wrong value is reported even if the other one applies.
     let (_, _) = (asked.percent("rwmixwrite")?, asked.percent("rwmixread")?);
     let random_share = asked.triple("percentage_random", 0, 100)?;
     let identical =

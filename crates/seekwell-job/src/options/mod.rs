@@ -82,7 +82,7 @@ pub(crate) fn near(name: &str) -> Vec<&'static str> {
 /// Finds an engine of fio's by its name.
 pub(crate) use engines::{Found, engine};
 
-/// Why an option of fio's command line cannot stand among those of jobs; none where it is not one.
+/// Why an option of fio's command line cannot stand among those of jobs; `None` if it is not one.
 pub(crate) fn command_option(name: &str) -> Option<&'static str> {
     engines::COMMAND.split_ascii_whitespace().any(|known| known == name).then_some(
         "an option of the fio command, not of a job; see `seekwell bench --help` for its like",

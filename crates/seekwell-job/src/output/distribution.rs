@@ -1,4 +1,4 @@
-//! What fio tells of a distribution, from its bins. Ours are fio's own (64 to a power of two, 29
+//! What fio prints of a distribution, from its bins. Ours are fio's own (64 to a power of two, 29
 //! groups), so counts and their mid-points are exact.
 
 use seekwell_io::histogram::{BINS, Histogram};

@@ -71,7 +71,7 @@ pub fn write_job_log(
     match &recorded.lines {
         Lines::None => Ok(()),
         Lines::Requests { samples, .. } => samples.iter().flatten().try_for_each(|s| {
-            // As in fio, only the log of completion latency tells it.
+            // As in fio, only the log of completion latency has it.
             let known = kind == LogKind::Completion;
             let issued = if known { s.at.since(s.latency).0 } else { 0 };
             line(s.at.0, &of_request(kind, s).to_string(), s.direction, s.len, s.offset, issued)

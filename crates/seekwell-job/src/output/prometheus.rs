@@ -54,7 +54,7 @@ pub fn openmetrics(runs: &[(&RunDocument, &Detail)]) -> String {
     metrics.openmetrics()
 }
 
-/// Labels that say which disk it is; empty where none is known.
+/// Labels that say which disk it is; empty if none is known.
 pub(super) fn identity(disk: Option<&Device>) -> [(&'static str, &str); 3] {
     [
         ("model", disk.map_or("", |disk| text(&disk.model))),
@@ -63,7 +63,7 @@ pub(super) fn identity(disk: Option<&Device>) -> [(&'static str, &str); 3] {
     ]
 }
 
-/// The text of a fact; empty where it is unknown.
+/// The text of a fact; empty if it is unknown.
 pub(super) fn text(fact: &Option<Fact<String>>) -> &str {
     fact.as_ref().map_or("", |fact| fact.value.as_str())
 }

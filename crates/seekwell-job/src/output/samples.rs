@@ -3,7 +3,7 @@
 use seekwell_io::measurement::{Interval, Series};
 use seekwell_io::units::Nanos;
 
-/// fio takes a sample of rates this often unless told otherwise (`bwavgtime`, `iopsavgtime`).
+/// fio takes a sample of rates this often by default (`bwavgtime`, `iopsavgtime`).
 pub(super) const FIO_SAMPLE: Nanos = Nanos::from_millis(500);
 
 /// A span of time and what was completed in it.

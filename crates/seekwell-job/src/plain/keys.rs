@@ -61,7 +61,7 @@ pub fn canonical(name: &str) -> &str {
     }
 }
 
-/// What plain jobs can be told, without the runtime: runs of unequal length would favour one.
+/// The options of plain jobs, without the runtime: runs of unequal length would favour one.
 pub fn names() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|key| key.name)
 }

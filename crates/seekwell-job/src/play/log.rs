@@ -137,7 +137,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// For the logs of one clone; none where it has none. At most `room` requests are kept one by
+    /// For the logs of one clone; `None` if it has none. At most `room` requests are kept one by
     /// one.
     pub fn new(logs: &Logs, address: Address, room: usize) -> Option<Self> {
         if !logs.any() {

@@ -22,7 +22,7 @@ impl Ramp {
         Self { time: timing.ramp, bytes: timing.ramp_bytes, moved, start: None, end: None }
     }
 
-    /// When measuring begins, which may be later than `now`; none while only bytes will tell. The
+    /// When measuring begins, which may be later than `now`; `None` while only bytes decide. The
     /// ramp starts with the first call.
     #[inline]
     pub fn end(&mut self, now: Nanos) -> Option<Nanos> {

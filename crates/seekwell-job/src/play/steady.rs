@@ -40,7 +40,7 @@ struct State {
     found: Option<f64>,
 }
 
-/// Judges the clones that share it. Each tells what it has done.
+/// Judges the clones that share it. Each reports what it has done.
 #[derive(Debug)]
 pub struct Steady {
     rule: SteadyState,

@@ -33,7 +33,7 @@ impl<S: Source> Watched<S> {
         Self { source, log, steady, ramp, started: None }
     }
 
-    /// What its logs are made of, and when measuring began; none where it did not.
+    /// What its logs are made of, and when measuring began; `None` if it did not.
     pub fn take_log(&mut self) -> Option<(Recorder, Nanos)> {
         self.log.take().zip(self.started)
     }

@@ -35,7 +35,7 @@ fn shares(text: &str, how: Reading) -> Parsed<Vec<BlockShare>> {
     Ok(shares.into_iter().filter(|share| share.percent > 0).collect())
 }
 
-/// Percentages with the missing ones filled in; none where they do not add up to 100.
+/// Percentages with the missing ones filled in; `None` if they do not add up to 100.
 fn divided(given: &[Option<u8>]) -> Option<Vec<u8>> {
     let sum: u32 = given.iter().flatten().map(|&p| u32::from(p)).sum();
     let missing = given.iter().filter(|p| p.is_none()).count() as u32;

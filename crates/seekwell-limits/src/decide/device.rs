@@ -257,7 +257,7 @@ fn steady(run: &Run<'_>, point: &Point<'_>) -> Option<(String, String)> {
     is_steady.then(|| (requests_per_s(point.requests_per_s), seen))
 }
 
-/// The medium, as far as shape tells.
+/// The medium, as far as the shape shows.
 pub fn medium<'r>(run: &'r Run<'r>, point: &Point<'_>) -> Option<Said<'r>> {
     let from = &point.phase.name;
     match (run.level(), run.rotates) {

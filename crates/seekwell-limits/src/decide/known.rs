@@ -81,7 +81,7 @@ fn encrypts(device: &Device) -> bool {
         || device.below.iter().any(encrypts)
 }
 
-/// The share of all processors that other programs used in every repeat; `None` where one repeat
+/// The share of all processors that other programs used in every repeat; `None` if one repeat
 /// has no such value, as those have in which it was small.
 fn others(phase: &Phase) -> Option<f64> {
     least(phase, Repeat::OTHERS)

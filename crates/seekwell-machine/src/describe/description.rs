@@ -123,7 +123,7 @@ impl Description {
     }
 }
 
-/// The part that holds a kind's defaults, with what `old` keeps; `None` where `old` is of that kind
+/// The part that holds a kind's defaults, with what `old` keeps; `None` if `old` is of that kind
 /// already, or no part bears the kind's name.
 fn defaults(kind: &str, old: &Node, parts: &dyn Parts) -> Result<Option<Node>, DescribeError> {
     let is = |node: &Node| match node.get(KIND).map(|node| &node.value) {

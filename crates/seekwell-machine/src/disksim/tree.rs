@@ -39,7 +39,7 @@ pub struct Node {
 pub struct Block {
     /// What it describes: `disksim_disk`.
     pub kind: String,
-    /// Its name; empty where it has none, being the value of a key.
+    /// Its name; empty if it has none, being the value of a key.
     pub name: String,
     /// Where it begins.
     pub place: FileLine,

@@ -227,12 +227,12 @@ fn writes(role: Role) -> Option<u32> {
     if let Role::Writes(n) = role { Some(n) } else { None }
 }
 
-/// Whether it tells the time of bytes read.
+/// Whether it shows the time of bytes read.
 pub fn larger_reads(role: Role) -> bool {
     matches!(role, Role::SequentialRead | Role::OtherRead)
 }
 
-/// Whether it tells the time of bytes written.
+/// Whether it shows the time of bytes written.
 pub fn larger_writes(role: Role) -> bool {
     matches!(role, Role::SequentialWrite | Role::OtherWrite)
 }

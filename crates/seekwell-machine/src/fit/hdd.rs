@@ -1,6 +1,6 @@
 //! A hard drive from measurements.
 //!
-//! What a curve over depth tells is how long a read takes alone, which is arm and platter, and how
+//! A curve over depth shows how long a read takes alone, which is arm and platter, and how
 //! much is won by choosing among those that wait. The arm's mean time is found from the first for
 //! each of some choices of what bounds the second; the one that meets the curve best is taken. Then
 //! the density is set by sequential reads, and what writing back and flushing cost by random writes
@@ -30,7 +30,7 @@ const RISE: f64 = 1.15;
 /// Speeds of rotation, where a drive does not say, with the usual time of a random read in
 /// milliseconds: mean seek of the data sheets and half a revolution.
 const USUAL: [(f64, f64); 4] = [(5400.0, 17.6), (7200.0, 12.7), (10_000.0, 7.7), (15_000.0, 5.5)];
-/// Sectors on the outermost track, where nothing tells: a terabyte on a platter.
+/// Sectors on the outermost track if they are unknown: a terabyte on a platter.
 const SECTORS: f64 = 3000.0;
 
 #[derive(Debug, Clone)]
@@ -106,7 +106,7 @@ impl<'a> HddFit<'a> {
     }
 
     /// Arm and queue by the curve. Every choice of what bounds the queue is held against all
-    /// points, which also tells which would have been taken without one of them.
+    /// points, which also shows which would have been taken without one of them.
     fn curve(&mut self) {
         let points = self.points();
         let Some((first, deeper)) = points.split_first() else { return };

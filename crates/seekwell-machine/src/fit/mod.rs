@@ -79,7 +79,7 @@ pub struct Fitted {
     pub toml: String,
     /// Its kind of drive, as in the description.
     pub kind: &'static str,
-    /// Every phase that tells something.
+    /// Every phase that a fit uses.
     pub rows: Vec<Row>,
     /// Mean of the errors of the phases fitted to, without their signs, in percent.
     pub mean_error_percent: f64,
@@ -175,7 +175,7 @@ trait Candidate {
 }
 
 /// Fits a machine to phases. Those at depths that are not among `depths` are not looked at; they
-/// are predicted, and the rows tell how well.
+/// are predicted, and the rows show how well.
 ///
 /// # Errors
 /// [`FitError`] when there is too little to fit to, or nothing fits.
@@ -215,7 +215,7 @@ pub fn fit(
     }
     let poor = |judged: &Judged| judged.fitted.mean_error_percent > MOST_ERROR_PERCENT;
     tried.sort_by(|a, b| poor(a).cmp(&poor(b)).then(a.score.total_cmp(&b.score)));
-    // Of two speeds of rotation the curve tells little; all phases together tell more.
+    // The curve alone hardly separates two speeds of rotation; all phases together do better.
     if tried[0].fitted.kind == "hdd" {
         let off = |judged: &Judged| judged.fitted.mean_error_percent;
         tried.retain(|judged| judged.fitted.kind == "hdd");

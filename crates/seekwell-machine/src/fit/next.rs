@@ -29,7 +29,7 @@ const SIZE_DEPTH: u32 = 8;
 pub struct Next {
     /// What to measure; its region and times are those of the phases.
     pub workload: Workload,
-    /// The job most like it of those that were measured: measured again beside it, it tells how the
+    /// The job most like it of those that were measured: measured again beside it, it shows how the
     /// disk has changed since; see [`join`](super::join).
     pub anchor: Workload,
     /// By how much the fit may be wrong about it, in percent.
@@ -37,7 +37,7 @@ pub struct Next {
 }
 
 /// The job that the fit knows least about, among random reads of 4 KiB, and larger requests, writes
-/// and mixes where some were measured; on up to `threads` threads. `None` where the curve has too
+/// and mixes where some were measured; on up to `threads` threads. `None` if the curve has too
 /// few depths for a phase to be left out, or all jobs have been measured.
 pub fn next(facts: &Facts, observed: &[Observed], threads: usize) -> Option<Next> {
     let used: Vec<&Observed> = observed.iter().filter(|o| o.role().is_some()).collect();
@@ -82,7 +82,7 @@ fn anchor(job: &Workload, used: &[&Observed]) -> Option<Workload> {
     random.min_by(|a, b| far(a).total_cmp(&far(b))).cloned()
 }
 
-/// What a drive fitted to these phases gives for each job; `None` where they are too few.
+/// What a drive fitted to these phases gives for each job; `None` if they are too few.
 fn rates(facts: &Facts, shape: Shape, kept: &[&Observed], jobs: &[Workload]) -> Option<Vec<f64>> {
     let curve = kept.iter().filter(|o| matches!(o.role(), Some(Role::Curve(_))));
     if curve.count() < LEAST_DEPTHS {

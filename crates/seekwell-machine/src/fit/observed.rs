@@ -96,7 +96,7 @@ impl Times {
     }
 }
 
-/// What a phase tells of a drive.
+/// What a phase shows of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// A point of the curve: random reads at a depth.
@@ -123,7 +123,7 @@ impl Observed {
         self.workload.pace.depth() * self.workload.threads
     }
 
-    /// What it tells; `None` for what no fit uses.
+    /// What it shows; `None` for what no fit uses.
     pub fn role(&self) -> Option<Role> {
         let w = &self.workload;
         let closed = matches!(w.pace, Pace::Closed { .. });

@@ -41,7 +41,7 @@ fn measured(model: &Model, requests: u64) -> Vec<Observed> {
     all.map(|(name, w)| observed(name, w.clone(), play(&w).requests_per_s)).collect()
 }
 
-/// The speed of a shipped machine's SATA link, as inspection would tell it.
+/// The speed of a shipped machine's SATA link, as inspection would find it.
 fn link_of(model: &Model) -> Option<SataSpeed> {
     let speed = model.description().root().get("link")?.get("speed")?;
     Some(match format!("{:?}", speed.value).as_str() {

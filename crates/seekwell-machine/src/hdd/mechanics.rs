@@ -192,7 +192,7 @@ impl Stretch {
         ((now - self.begin) * self.late as u64 / (self.end - self.begin)) as u32
     }
 
-    /// When the arm can leave if told at `now`, before the end: not during a seek, and after the
+    /// When the arm can leave if asked at `now`, before the end: not during a seek, and after the
     /// sector it is over unless that may be cut short.
     pub fn leave(&self, now: u64, within_sector: bool) -> u64 {
         if now <= self.settled {

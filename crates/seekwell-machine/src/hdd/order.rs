@@ -103,7 +103,7 @@ impl Turn {
     /// Before any command.
     pub const FIRST: Self = Self { work: Work::Queue, since: 0 };
 
-    /// The same work until its turn is over, then the next that there is; `None` where there is
+    /// The same work until its turn is over, then the next that there is; `None` if there is
     /// none.
     fn next(&self, exists: [bool; 3], mean_access: u64, now: u64) -> Option<Work> {
         let ring = [Work::Run, Work::Queue, Work::Buffer];

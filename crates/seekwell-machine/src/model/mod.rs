@@ -161,7 +161,7 @@ impl Model {
         if is_nvme { machine.with_queues() } else { machine }
     }
 
-    /// The same machine with one station faster; `None` where it has no such station, or none that
+    /// The same machine with one station faster; `None` if it has no such station, or none that
     /// takes any time.
     pub fn faster(&self, by: Speedup) -> Option<Self> {
         let change = Change::of(Some(by));

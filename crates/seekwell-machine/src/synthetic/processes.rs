@@ -15,7 +15,7 @@ pub struct Issued {
     pub request: Drawn,
 }
 
-/// What the processes tell whoever does their requests.
+/// What the processes report to whoever does their requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sign {
     /// A request.

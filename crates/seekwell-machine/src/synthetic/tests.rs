@@ -143,7 +143,7 @@ fn a_generator_that_can_never_ask_ends_the_workload() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Whatever a generator is told, it stays within its volume and its blocks, and what continues
+    /// Whatever its options, a generator stays within its volume and its blocks, and what continues
     /// a request begins where that ended.
     #[test]
     fn requests_lie_within_their_volume(

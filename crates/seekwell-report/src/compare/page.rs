@@ -11,7 +11,7 @@ pub(crate) fn sheets(comparison: &Comparison) -> Vec<Sheet> {
 }
 
 fn sheet(comparison: &Comparison, against: &Against) -> Sheet {
-    // What the letters stand for is told among the facts.
+    // The facts say what the letters stand for.
     let (names, _) = columns(against);
     let all = rows(against, Shown::All);
     let caveat = [clean(&against.caveat), legend(against, &all)];

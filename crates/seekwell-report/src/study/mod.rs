@@ -40,7 +40,7 @@ pub fn study(document: &RunDocument) -> Vec<StudyText> {
     }]
 }
 
-/// What was written before measuring, as a sentence; none where nothing was.
+/// What was written before measuring, as a sentence; `None` if nothing was.
 pub fn preconditioning(document: &RunDocument) -> Option<String> {
     let done = document.preconditioning?;
     Some(format!(

@@ -37,7 +37,7 @@ pub(super) fn text(steady: &Steady) -> StudyText {
             rounds.len()
         ),
         None => format!(
-            "Stopped after {} rounds, before it could be told whether the rate settles.",
+            "Stopped after {} rounds, before it was known whether the rate settles.",
             rounds.len()
         ),
     };

@@ -26,7 +26,7 @@ pub(super) fn text(together: &Together) -> StudyText {
     }
 }
 
-/// Large requests are told in bytes a second, small ones in requests.
+/// Large requests are shown in bytes a second, small ones in requests.
 fn told(of: Rate) -> String {
     if of.bytes_per_s > 64.0 * 1024.0 * of.requests_per_s {
         format!("{} MB/s", rate(of.bytes_per_s))

@@ -40,6 +40,6 @@ fn sentence(of: &AmplificationOf) -> String {
             binary(of.media_written_bytes),
             binary(of.host_written_bytes)
         ),
-        None => format!("{phase}: the drive told too little, {when}."),
+        None => format!("{phase}: the drive reported too little, {when}."),
     }
 }

@@ -121,7 +121,7 @@ fn table(page: &mut Page, of: &str, disk: &Device, all: &[(&str, String, String)
     }
 }
 
-/// The folder, with its last slash, that all paths begin with; empty where they share none worth
+/// The folder, with its last slash, that all paths begin with; empty if they share none worth
 /// leaving out.
 fn common_folder<'a>(paths: &[&'a str]) -> &'a str {
     let Some(first) = paths.first() else { return "" };

@@ -1,4 +1,4 @@
-//! What a trace tells: terminal, Markdown and page of one document `seekwell/trace-stats/1`.
+//! The statistics of a trace: terminal, Markdown and page of one document `seekwell/trace-stats/1`.
 
 mod parts;
 

@@ -9,7 +9,7 @@ const STATES: [&str; 2] = ["before", "after"];
 const BLOG: &str = "what blogbench reaches is decided by the memory and the processors of a server \
                     that the document does not describe";
 
-/// The part of the hard drive that was read: not told; a drive that gives 150 reads one at a time
+/// The part of the drive that was read is not stated; a drive that gives 150 reads one at a time
 /// moves its arm little.
 const TEST_FILE: u64 = 8 << 30;
 /// What DragonFly writes to swap at once.

@@ -176,7 +176,7 @@ impl<'a, W: Watcher> Stage<'a, W> {
         Ok(measured.map(|m| (m.bytes(), m.elapsed)))
     }
 
-    /// Runs a workload that is no phase; gives nothing where it was interrupted.
+    /// Runs a workload that is no phase; gives `None` if it was interrupted.
     ///
     /// # Errors
     /// When a request fails, or none completes for long.

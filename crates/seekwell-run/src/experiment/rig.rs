@@ -229,7 +229,7 @@ impl Rig for ThisMachine<'_> {
     fn inspect(&mut self) -> Inspection {
         if let Some(line) = &self.baseline {
             // Commands cannot be undone; the baseline's can be repeated. Where it fails, the
-            // inspection shows what is otherwise, and the first run tells why.
+            // inspection shows what is otherwise, and the first run says why.
             let _ = self.command(Arm::A, line);
         }
         if let Ok(now) = look(self.host.view, &self.target) {

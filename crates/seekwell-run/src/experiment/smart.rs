@@ -1,7 +1,7 @@
 //! Counts of errors that a disk keeps itself, read around each run: a disk that reallocates a
 //! sector or meets a bad cable in the middle of a run was slow for that, not for the setting.
 //!
-//! None of the pages that tell them touches the medium, and they are asked for between runs. Only
+//! Reading those pages does not touch the medium, and they are asked for between runs. Only
 //! those are taken that no healthy disk counts up, so not the entries of NVMe's error log: a
 //! command that a drive does not know is one.
 
@@ -11,7 +11,7 @@ use seekwell_sys::Live;
 use seekwell_tune::Disk;
 use std::collections::BTreeMap;
 
-/// The counts of a disk; none where it keeps none, or this user may not ask.
+/// The counts of a disk; none if it keeps none, or this user may not ask.
 pub fn counts(disk: &Disk) -> BTreeMap<String, u64> {
     health(&Pages::new(Live::system()), &disk.device).map_or_else(BTreeMap::new, |h| of(&h))
 }

@@ -146,7 +146,7 @@ fn verify(job: &Job) -> Result<(), JobRunError> {
     }
 }
 
-/// Lengths that tell what all lengths are multiples of.
+/// Lengths that show what all lengths are multiples of.
 fn sizes(blocks: &Blocks) -> Vec<u32> {
     match blocks {
         Blocks::Fixed(bytes) => vec![*bytes],

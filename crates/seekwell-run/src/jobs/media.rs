@@ -27,7 +27,7 @@ const OTHER_FILES: u64 = 64;
 /// What a place became.
 #[derive(Debug)]
 pub struct Medium {
-    /// None where requests go nowhere.
+    /// `None` if requests go nowhere.
     pub opened: Option<Arc<Opened>>,
     /// The block device under it.
     pub device: Option<DevId>,
@@ -264,7 +264,7 @@ impl Media {
     /// Drops what the page cache holds of a place.
     pub fn forget(&self, place: usize) {
         if let Some(opened) = &self.media[place].opened {
-            // Advice; where it is not taken, the device's own counters tell.
+            // Advice; if it is not taken, the device's own counters show it.
             let _ = drop_cache(opened);
         }
     }

@@ -156,7 +156,7 @@ impl Played {
     }
 }
 
-/// How a job's requests are issued where asynchronous ones are by `engine`; none where they go
+/// How a job's requests are issued where asynchronous ones are by `engine`; `None` if they go
 /// nowhere.
 fn issued_by(job: &Job, engine: Engine) -> Option<Engine> {
     match (job.engine.kind, engine) {

@@ -356,7 +356,7 @@ impl Kept {
     }
 }
 
-/// What was done, for jobs that are over before a rate can be told.
+/// What was done, for jobs that are over before there is a rate.
 fn done(sum: &Measurement) -> String {
     let used = Op::ALL.into_iter().filter(|op| sum.op(*op).requests > 0);
     let one = |op: Op| {
@@ -384,7 +384,7 @@ fn asked_percentiles(sum: &Measurement, percentiles: &[f64]) -> Vec<(String, f64
     out
 }
 
-/// Failures that a job goes on after do not make its figures invalid; they are told beside them.
+/// Failures that a job goes on after do not make its figures invalid; they are shown beside them.
 fn tolerate(job: &Job, measured: &Measurement, repeat: &mut Repeat) {
     let Some(first) = measured.first_failure else { return };
     let is_mismatch = first.kind == FailureKind::Errno { errno: MISMATCH };

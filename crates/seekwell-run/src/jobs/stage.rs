@@ -39,7 +39,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// By job of a stage: set to end it.
 pub type Ends = BTreeMap<usize, Arc<AtomicBool>>;
 
-/// Everything that clones tell each other.
+/// Everything that clones share.
 struct Board {
     /// Clones still to end, by job.
     left: Mutex<BTreeMap<usize, u32>>,

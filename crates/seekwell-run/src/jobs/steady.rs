@@ -35,7 +35,7 @@ pub fn told(steady: &SteadyState) -> String {
             steady.window_ns
         ),
         (None, _) => format!(
-            "not steady: the job ended before {criterion} could be told over {}",
+            "not steady: the job ended before {criterion} was known over {}",
             steady.window_ns
         ),
     }

@@ -1,4 +1,4 @@
-//! What a recording tells about itself: `seekwell/record/1` and the same in words.
+//! What a recording says of itself: `seekwell/record/1` and the same in words.
 
 use super::Wanted;
 use seekwell_io::request::Op;

@@ -1,7 +1,7 @@
 //! Recording: the requests that reach disks, into a file, while a command runs or time passes.
 //!
 //! The caller's thread reads records and writes them; a second one watches the clock, the command
-//! and the signals, tells the onlooker, and says when it is enough.
+//! and the signals, informs the onlooker, and says when it is enough.
 
 mod child;
 mod devices;
@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 
 /// How often the watching thread looks.
 const TICK: Duration = Duration::from_millis(20);
-/// How often the onlooker is told.
+/// How often the onlooker hears of it.
 const TELL: Duration = Duration::from_millis(500);
 /// The kernel's buffer for each CPU: a second and more of a million requests, but never more than
 /// this part of the memory that is free.
@@ -87,7 +87,7 @@ pub struct Wanted<'a> {
     pub quiet: bool,
     /// How long it is recorded at most.
     pub time: Option<Duration>,
-    /// The onlooker is told of each request that takes at least this long.
+    /// The onlooker hears of each request that takes at least this long.
     pub min_latency: Option<Nanos>,
 }
 
@@ -121,7 +121,7 @@ pub trait Onlooker: Sync {
 /// What came of it.
 #[derive(Debug)]
 pub struct Recorded {
-    /// What it tells about itself.
+    /// What it says of itself.
     pub document: Document,
     /// How the command ended, as a shell gives it.
     pub status: Option<u8>,
@@ -130,7 +130,7 @@ pub struct Recorded {
 /// Writes what `recording` gives until the command, the time or `control` ends it.
 ///
 /// # Errors
-/// [`RecordError`]; the onlooker is told where what was recorded until then is kept.
+/// [`RecordError`]; the onlooker hears where what was recorded until then is kept.
 pub fn record(
     mut recording: Recording,
     wanted: &Wanted<'_>,

@@ -21,7 +21,7 @@ pub struct Slow {
     schema: &'static str,
     /// When it completed.
     pub time: String,
-    /// Name of the task that queued it; empty where unknown.
+    /// Name of the task that queued it; empty if unknown.
     pub process: String,
     /// That task.
     pub pid: u32,

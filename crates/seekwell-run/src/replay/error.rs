@@ -30,7 +30,7 @@ pub enum ReplayError {
          for one that is not to be written to"
     )]
     Destroy { given: usize, targets: usize },
-    /// The trace does not tell when requests came.
+    /// The trace does not say when requests came.
     #[error("{why}, so they cannot be issued at their times: use --mode depth --depth N")]
     NoTimes { why: String },
     #[error(

@@ -20,7 +20,7 @@ const BUFFERS: u32 = 256 << 20;
 
 /// One recorded device on one target.
 pub struct Lane {
-    /// Its number in the trace; `None` where the trace has only one.
+    /// Its number in the trace; `None` if the trace has only one.
     pub device: Option<u32>,
     /// Its name, where one of several was chosen.
     pub recorded: Option<String>,

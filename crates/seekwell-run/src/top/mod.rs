@@ -41,7 +41,7 @@ pub struct Wanted {
     pub time: Option<Nanos>,
     /// Also the requests that took at least this long.
     pub min_latency: Option<Nanos>,
-    /// Processes of each disk that are told of, by bytes and by time waited.
+    /// Processes shown of each disk, by bytes and by time waited.
     pub processes: usize,
 }
 

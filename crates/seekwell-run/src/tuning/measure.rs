@@ -170,7 +170,7 @@ fn alive<T>(
     std::thread::scope(|scope| {
         let (done, ended) = channel::<()>();
         let beats = start_scoped(scope, "heartbeat", move || {
-            // The last heartbeat, after the run, tells whether the guard is gone.
+            // The last heartbeat, after the run, shows whether the guard is gone.
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(every) {
                 let _ = tuner.heartbeat(disk);
             }

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// One seek in this many changes what it read.
 const UPDATE: u64 = 10;
 
-/// What the six tests are told.
+/// The options of the six tests.
 #[derive(Debug, Clone, Copy)]
 pub struct Blocks {
     size: u64,

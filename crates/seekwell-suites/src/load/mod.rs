@@ -79,7 +79,7 @@ pub enum Shape {
     },
 }
 
-/// Requests of a test on a fast disk; more tell nothing new.
+/// Requests of a test on a fast disk; more add nothing.
 pub const ENOUGH: u64 = 1 << 16;
 const WRITE_BACK: u32 = 8;
 /// What Linux 2.6 writes back of a file before it turns to another (`MAX_WRITEBACK_PAGES`,
@@ -189,7 +189,7 @@ pub struct Outcome {
 }
 
 impl Load {
-    /// The load where these tunables have these values, and nothing where they do not.
+    /// The load if these tunables have these values, and no load if they do not.
     pub fn only_with(self, settings: &Settings, values: &[(&str, &str)]) -> Self {
         let other = values.iter().find(|(name, value)| settings.word(name) != *value);
         other.map_or(self, |(name, value)| {

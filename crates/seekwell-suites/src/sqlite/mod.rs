@@ -207,7 +207,7 @@ fn updates(settings: &Settings, journal: Journal, clients: u32) -> Step {
 /// Ends measuring. A commit counts as a flush: it is what makes data durable.
 fn measured(watch: Watch, tally: &Tally) -> StepResult {
     let mut result = watch.end();
-    // Threads are told to stop by their own clocks; the last to end ends the measured time.
+    // Threads stop by their own clocks; the last to end ends the measured time.
     result.measurement.elapsed = tally.elapsed.max(Nanos(1));
     result.requests(Op::Flush, 0, &tally.commit);
     result

@@ -63,7 +63,7 @@ fn a_load_ends_when_its_time_is_over_or_somebody_asks() {
     assert!(matches!(stopped, Err(SuiteError::Interrupted)));
 }
 
-/// A server of one thread that treats each connection in turn as it is told.
+/// A server of one thread that treats each connection in turn as the test says.
 fn odd(
     mut treat: impl FnMut(u32, &mut std::net::TcpStream) -> bool + Send + 'static,
 ) -> (SocketAddr, JoinHandle<()>) {

@@ -86,7 +86,7 @@ impl Mask {
         }
     }
 
-    /// Masks a whole bundle, header included: everything learnt from it and everything told.
+    /// Masks a whole bundle, header included: everything learnt from it and everything shown.
     pub fn bundle(mut self, bundle: &Bundle) -> Bundle {
         learn::from_tree(&mut self, bundle.snapshot.tree());
         bundle.header.iter().for_each(|(_, value)| learn::from_text(&mut self, value));
@@ -220,7 +220,7 @@ fn all_digits(text: &str) -> bool {
     text.len() >= 8 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Whether a value names nobody.
+/// Whether a value identifies nothing.
 fn common(value: &str) -> bool {
     let same = value.bytes().all(|b| matches!(b, b'0' | b' ' | b'x' | b'-' | b':' | b'.'));
     same || COMMON.iter().any(|common| value.eq_ignore_ascii_case(common))

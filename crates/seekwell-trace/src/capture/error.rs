@@ -15,7 +15,7 @@ pub enum CaptureError {
     )]
     Denied { uid: u32, what: &'static str, source: io::Error },
     #[error(
-        "the kernel is locked down ({mode}) and lets nobody trace, not even root; it allows \
+        "the kernel is locked down ({mode}) and refuses tracing, even for root; it allows \
          tracing again after a start with `lockdown=integrity` or `lockdown=none` on the kernel's \
          command line, or with Secure Boot switched off"
     )]

@@ -19,7 +19,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// The bytes of the field; `None` where the event is too short.
+    /// The bytes of the field; `None` if the event is too short.
     pub fn bytes<'a>(&self, event: &'a [u8]) -> Option<&'a [u8]> {
         event.get(self.offset..self.offset.checked_add(self.size)?)
     }
@@ -68,7 +68,7 @@ impl EventFormat {
         Ok(Self { name, id, fields })
     }
 
-    /// Where a field lies; `None` where this kernel's event has none of that name.
+    /// Where a field lies; `None` if this kernel's event has none of that name.
     pub fn field(&self, name: &str) -> Option<Field> {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, field)| *field)
     }

@@ -148,7 +148,7 @@ impl Recording {
         self.pair.refused()
     }
 
-    /// Waits for what the kernel tells next, at most a tenth of a second while nothing happens.
+    /// Waits for what the kernel reports next, at most a tenth of a second while nothing happens.
     /// Gives the time up to which all is known; `None` at the end.
     ///
     /// # Errors

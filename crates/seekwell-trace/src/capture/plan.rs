@@ -109,7 +109,7 @@ const BLOCK: [(&str, Tracepoint, bool); 8] = [
 ];
 const TASK: &str = "task/task_newtask";
 
-/// The fields of an event that are read; `None` where this kernel's event has none.
+/// The fields of an event that are read; `None` if this kernel's event has none.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slots {
     pub task: Option<Field>,

@@ -2,7 +2,7 @@
 //!
 //! The kernel names the task that queued a request: a thread. A process is asked for by its number
 //! or name, so threads have to be known as its own, those included that live for milliseconds
-//! only: the kernel tells of every new one while a recording asks for a process by number.
+//! only: the kernel reports every new one while a recording asks for a process by number.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;

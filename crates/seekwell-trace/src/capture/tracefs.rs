@@ -2,8 +2,8 @@
 //!
 //! An instance has buffers, events and filters of its own, so a recording disturbs nobody else's
 //! tracing. It is a directory; the process that made it removes it on every way out. What a killed
-//! process left is told by the process in its name, and the next one removes it. The kernel refuses
-//! to remove an instance that is in use.
+//! process left names that process, and the next recording removes it. The kernel refuses to remove
+//! an instance that is in use.
 
 use super::error::CaptureError;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
@@ -118,7 +118,7 @@ impl Instance {
 impl Drop for Instance {
     fn drop(&mut self) {
         self.guard = None;
-        // A failure cannot be told to anybody here; the next start tries again.
+        // A failure cannot be reported here; the next start tries again.
         let _ = fs::write(self.path.join("tracing_on"), "0");
         let _ = remove(&self.path);
     }
@@ -223,7 +223,7 @@ mod tests {
         };
         let said = refused("none integrity [confidentiality]\n");
         assert!(said.starts_with(
-            "the kernel is locked down (none integrity [confidentiality]) and lets nobody trace"
+            "the kernel is locked down (none integrity [confidentiality]) and refuses tracing"
         ));
         assert!(said.contains("`lockdown=integrity`") && !said.contains("sudo"), "{said}");
         for mode in ["none [integrity] confidentiality\n", "[none] integrity confidentiality", ""] {

@@ -118,7 +118,7 @@ pub(crate) fn monotonic() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Reads until told to stop and for a moment longer.
+/// Reads until asked to stop and for a moment longer.
 fn pump(
     transport: &mut dyn Transport,
     shared: &Shared,

@@ -12,7 +12,7 @@ pub fn forget(asm: &mut Asm) {
     asm.store(Dw, R0, field!(Entry, key), 0);
 }
 
-/// `R1`: the time between two moments; none where the clocks of two processors differ.
+/// `R1`: the time between two moments; none if the clocks of two processors differ.
 pub fn took(asm: &mut Asm, from: Reg, to: Reg) {
     asm.mov(R4, to);
     asm.alu(Alu::Sub, R4, from);

@@ -48,7 +48,7 @@ impl<'a> Cursor<'a> {
         taken
     }
 
-    /// Digits, and how many; none where there are none or too many for 64 bits.
+    /// Digits, and how many; `None` if there are none or too many for 64 bits.
     #[inline(always)]
     pub fn number(&mut self) -> Option<(u64, usize)> {
         let word = digits::word(self.line, self.at);
@@ -110,7 +110,7 @@ impl<'a> Cursor<'a> {
         &rest[..len]
     }
 
-    /// Steps over `(…)`, if it comes next; false where it does not end.
+    /// Steps over `(…)`, if it comes next; false if it does not end.
     #[inline(always)]
     pub fn parenthesis(&mut self) -> bool {
         if self.next() != Some(b'(') {

@@ -59,7 +59,7 @@ const fn whole(word: u64) -> u64 {
     fours.wrapping_mul((10_000 << 32) + 1) >> 32
 }
 
-/// The number in a column of the `width` letters before `end`, blanks in front of it; none where
+/// The number in a column of the `width` letters before `end`, blanks in front of it; `None` if
 /// anything else stands there. `width` is at most 8, and `end` at least 8.
 #[inline(always)]
 pub fn column(text: &[u8], end: usize, width: usize) -> Option<u64> {

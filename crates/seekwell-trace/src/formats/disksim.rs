@@ -110,7 +110,7 @@ mod tests {
         assert!(records[0].flags.has(Flags::OTHER));
     }
 
-    // Devices 30 and 20 of a real host came out as 0 and 1, and nobody was told.
+    // Devices 30 and 20 of a real host came out as 0 and 1, and it was not said.
     #[test]
     fn what_is_written_reads_back_the_same_with_the_devices_own_numbers() {
         let text = "0.000000\t30\t8\t2\t1\n1.500001\t20\t7\t1\t0\n";

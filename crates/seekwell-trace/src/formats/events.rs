@@ -1,4 +1,4 @@
-//! What the formats share that tell of moments instead of requests.
+//! What the formats share that record events instead of requests.
 
 use super::cursor::Cursor;
 use super::names::Names;

@@ -24,7 +24,7 @@ const CHUNK: usize = 256 << 10;
 /// How often a reader of a pipe looks whether it is to stop.
 const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// What decoders pass on when a reader was told to stop.
+/// What decoders pass on when a reader was asked to stop.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted")]
 struct Stopped;

@@ -121,7 +121,7 @@ impl Mapping {
         !self.0.is_empty() && self.0.iter().all(|mapped| mapped.column.parse::<usize>().is_ok())
     }
 
-    /// What each of these columns holds; none where it says nothing of a request.
+    /// What each of these columns holds; `None` if it says nothing of a request.
     ///
     /// # Errors
     /// [`TraceError::NoColumn`].

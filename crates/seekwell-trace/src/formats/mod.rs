@@ -100,7 +100,7 @@ impl Format {
     }
 }
 
-/// The format that a file of this name begins like, where one can be told.
+/// The format that a file of this name begins like, if there is one.
 pub fn detect(head: &[u8], path: &Path) -> Option<&'static Format> {
     let sample = Sample { bytes: head, path };
     let likely = Format::ALL.into_iter().filter_map(|f| Some(((f.looks_like)(&sample)?, f)));

@@ -1,4 +1,4 @@
-//! How a trace is to be read where its first bytes do not tell: its format, its columns, its unit
+//! How a trace is to be read if its first bytes do not show it: its format, its columns, its unit
 //! of time.
 
 use super::Format;
@@ -13,7 +13,7 @@ use std::fmt;
 /// How a trace is to be read.
 #[derive(Debug, Clone, Default)]
 pub struct Reading {
-    /// Its format; else the first bytes tell.
+    /// Its format; if `None`, the first bytes decide.
     pub format: Option<&'static Format>,
     /// Which of its columns holds what.
     pub columns: Option<Mapping>,

@@ -1,6 +1,6 @@
 //! Systor '17 (SNIA IOTTA 4928): `Timestamp,Response,IOType,LUN,Offset,Size` below a header row;
 //! seconds since 1970 with nine decimals of which six mean something, bytes. The operation is
-//! blank where the capture did not tell; the response may be missing.
+//! blank if the capture does not have it; the response may be missing.
 
 use super::columns::{self, Column, Header, Table, Time, Unit, Words};
 use super::format::{Certainty, Format, Holds, Sample, Step};

@@ -77,7 +77,7 @@ impl<'a> Fields<'a> {
         trim_start(self.rest).is_empty()
     }
 
-    /// The next field, empty where the line is over.
+    /// The next field, empty if the line is over.
     #[inline]
     pub fn text(&mut self) -> &'a [u8] {
         let end = match self.separator {
@@ -209,7 +209,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Steps over what separates this field from the next; false where more of it stands there.
+    /// Steps over what separates this field from the next; false if more of it stands there.
     #[inline]
     fn step_over(&mut self) -> bool {
         match (self.rest.first(), self.separator) {
@@ -347,7 +347,7 @@ pub trait LineWriter {
     /// What the file begins with.
     fn head(&mut self, _out: &mut Vec<u8>) {}
 
-    /// Appends the line with its end; false where the format has no place for the record.
+    /// Appends the line with its end; false if the format has no place for the record.
     ///
     /// # Errors
     /// [`TraceError::Inexpressible`] where the whole trace cannot be kept.

@@ -1,6 +1,6 @@
 //! Flushes, which have no place.
 //!
-//! As seen on Linux 6.18 (and told by `block/blk-flush.c`): a request that wants a flush is queued
+//! As seen on Linux 6.18 (and in `block/blk-flush.c`): a request that wants a flush is queued
 //! as `FWS` without data, or as data with the letter. The flush itself, `FF`, is one request for
 //! all that wait by then. Each of those ends with an empty completion of its own, at the place of
 //! its first byte, right after the flush (or after its data and the flush that follows).

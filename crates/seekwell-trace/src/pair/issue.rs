@@ -179,7 +179,7 @@ impl Pair {
             }
             (last, at) = (at, next);
         }
-        // The ranges of a discard need not be one behind the other: no one request tells of them.
+        // The ranges of a discard need not be one behind the other: no one request names them all.
         let ranges = event.op == Op::Discard && last != lead;
         if !alone
             && !ranges

@@ -1,6 +1,6 @@
 //! From what happened to requests, to requests.
 //!
-//! The kernel tells of moments: a request is queued, given to the driver, done. Nothing numbers
+//! The kernel reports events: a request is queued, given to the driver, done. Nothing numbers
 //! them, so what belongs together is found by device, place and operation. Three things make that
 //! more than a lookup. Queued requests (bios) are merged and split on their way, so that one of
 //! them may travel in several pieces and several in one: then each bio and each request of the

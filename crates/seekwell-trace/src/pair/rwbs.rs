@@ -6,7 +6,7 @@
 use crate::record::Flags;
 use seekwell_io::request::Op;
 
-/// Reads the letters. `empty` tells that the request carries no data, without which `FN` and `FWS`
+/// Reads the letters. `empty` says that the request carries no data, without which `FN` and `FWS`
 /// would be writes. `None` when these are not such letters.
 pub fn parse(letters: &[u8], empty: bool) -> Option<(Op, Flags)> {
     let mut flags = Flags(0);

@@ -134,7 +134,7 @@ fn a_front_merge_is_found_though_the_later_one_begins_the_request() {
 }
 
 /// Linux 6.18, `dd bs=8M oflag=direct` on a loop device: parts of two requests travel together
-/// and a split is told before, or not at all where nobody asked for that event.
+/// and a split is reported before, or not at all if that event is off.
 #[test]
 fn a_split_request_is_issued_at_its_first_part_and_done_at_its_last() {
     let told = "1 Q 0 WS 0 + 2088

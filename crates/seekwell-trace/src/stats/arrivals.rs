@@ -97,7 +97,7 @@ impl Arrivals {
     }
 }
 
-/// What whole windows tell.
+/// What whole windows show.
 fn windows(counts: &[u64]) -> document::Windows {
     let whole = counts.len() as u64;
     let sum: u128 = counts.iter().map(|n| u128::from(*n)).sum();

@@ -17,7 +17,7 @@ use crate::record::Fields;
 use seekwell_io::request::Op;
 use std::collections::BTreeMap;
 
-/// The miss ratio is told at every so manieth bin of distances, which are 16 for each doubling.
+/// The miss ratio is shown at one in this many bins of distances, which are 16 for each doubling.
 const EVERY: usize = 4;
 
 /// The first and the last block of a request with data.

@@ -1,6 +1,6 @@
 //! The statistics of a trace: the document `seekwell/trace-stats/1`.
 //!
-//! Shares lie in 0..=1. A value the trace cannot tell is `None`, never zero.
+//! Shares lie in 0..=1. A value that the trace does not have is `None`, never zero.
 
 use super::figure::{Asked, Figure};
 use super::policy::Policy;
@@ -57,9 +57,9 @@ pub struct TraceStats {
     pub sizes: Sizes,
     /// How they come.
     pub arrivals: Option<Arrivals>,
-    /// How many were under way; absent where no completion is known.
+    /// How many were under way; absent if no completion is known.
     pub queue: Option<Queue>,
-    /// The same for the device alone, issue to completion; absent where that is not known apart.
+    /// The same for the device alone, issue to completion; absent if that is not known apart.
     pub device_queue: Option<Queue>,
     /// How long they took.
     pub latencies: Vec<Latency>,
@@ -81,7 +81,7 @@ pub struct TraceStats {
     pub idle: Option<Idle>,
     /// The busiest devices first.
     pub devices: Vec<Party>,
-    /// The busiest processes first; empty where none is known.
+    /// The busiest processes first; empty if none is known.
     pub processes: Vec<Party>,
 }
 
@@ -243,7 +243,7 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// What a histogram tells; nothing where it is empty.
+    /// The figures of a histogram; `None` if it is empty.
     pub fn of(span: Span, op: Option<Op>, histogram: &Histogram) -> Option<Self> {
         let quantile = |q| histogram.quantile(q).map(|ns| ns.0);
         Some(Self {
@@ -367,7 +367,7 @@ pub struct Succession {
     pub kind: Follows,
     /// How often.
     pub accesses: u64,
-    /// Mean time between the two; times are absent where the trace has none.
+    /// Mean time between the two; times are absent if the trace has none.
     pub after_ns_mean: Option<f64>,
     /// Median, within 1/32.
     pub after_ns_p50: Option<u64>,
@@ -395,7 +395,7 @@ pub struct Reuse {
     pub miss_ratio: Vec<(u64, f64)>,
     /// The smallest cache of the curve that misses no more than half of what can be hit at all.
     pub half_of_hits_bytes: Option<u64>,
-    /// Half of the 95 % interval of each miss ratio; empty where all blocks were followed.
+    /// Half of the 95 % interval of each miss ratio; empty if all blocks were followed.
     #[serde(default)]
     pub miss_ratio_error: Vec<f64>,
     /// How many of the smallest caches held fewer than 64 sampled blocks: their miss ratios, the
@@ -511,7 +511,7 @@ pub struct Course {
     pub others: Vec<u64>,
     /// Bytes read and written in each.
     pub bytes: Vec<u64>,
-    /// Mean number under way in each; empty where no completion is known.
+    /// Mean number under way in each; empty if no completion is known.
     pub depth_mean: Vec<f64>,
     /// Most under way in each.
     pub depth_max: Vec<u64>,

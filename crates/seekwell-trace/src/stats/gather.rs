@@ -18,7 +18,7 @@ use std::thread;
 /// batch with the requests so far.
 ///
 /// # Errors
-/// What the source answers, and as [`Stats::update`]. `None` where `proceed` said no.
+/// What the source answers, and as [`Stats::update`]. `None` if `proceed` said no.
 pub fn of(
     mut source: impl TraceSource,
     file: &str,

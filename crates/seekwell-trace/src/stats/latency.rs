@@ -52,7 +52,7 @@ impl Latencies {
     }
 }
 
-/// A time that passed; nothing where a trace tells the end before the beginning.
+/// A time that passed; `None` if a trace has the end before the beginning.
 #[inline]
 pub(super) fn between(from: Stamp, to: Stamp) -> Option<u64> {
     to.get()?.0.checked_sub(from.get()?.0)

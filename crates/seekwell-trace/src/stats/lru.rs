@@ -25,7 +25,7 @@ impl Default for Lru {
 }
 
 impl Lru {
-    /// One access to the block in `table[at]`: its distance; none where it is `new`.
+    /// One access to the block in `table[at]`: its distance; `None` if it is `new`.
     #[inline]
     pub fn access(&mut self, new: bool, at: usize, table: &mut [BlockEntry]) -> Option<u64> {
         let mut distance = None;

@@ -24,7 +24,7 @@ pub(super) struct Missed {
 pub(super) struct Curve {
     /// Size of the cache in bytes, and the share of accesses that it misses; smallest first.
     pub miss_ratio: Vec<(u64, f64)>,
-    /// Half of the 95 % interval at each; empty where nothing was sampled.
+    /// Half of the 95 % interval at each; empty if nothing was sampled.
     pub error: Vec<f64>,
     /// So many of the first points rest on too few samples.
     pub few_samples: usize,
@@ -55,8 +55,8 @@ pub(super) fn curve(sizes: &[Missed], rate_log2: u32, accesses: u64, touched: u6
 }
 
 impl Curve {
-    /// The smallest cache that misses no more than half of what can be hit at all; none where too
-    /// few samples tell.
+    /// The smallest cache that misses no more than half of what can be hit at all; `None` if too
+    /// few samples were taken.
     pub fn half_of_hits(&self) -> Option<u64> {
         let hits = 1.0 - self.miss_ratio.last()?.1;
         let half = self.miss_ratio.iter().position(|point| 1.0 - point.1 >= hits / 2.0)?;

@@ -1,7 +1,7 @@
-//! What a trace tells, in one pass over any [`TraceSource`](crate::source::TraceSource).
+//! The statistics of a trace, in one pass over any [`TraceSource`](crate::source::TraceSource).
 //!
 //! Each figure has a small accumulator of its own with `add` and `finish`. Everything is defined on
-//! each device, and what is told of all of them is integer sums (`sum.rs`) of that: so parts merge
+//! each device, and what is shown of all of them is integer sums (`sum.rs`) of that: so parts merge
 //! exactly, whoever gathered which devices. A device is known by its name ([`identity`]), never by
 //! its number in a file. What grows with the number of blocks is bounded by following one block in
 //! 2^k, chosen by a hash of device and block; the document then says `estimated`.
@@ -194,7 +194,7 @@ impl Stats {
     }
 
     /// Records that follow those before, in the order of arrival. `about` and `tables` are what is
-    /// known of the file at hand; the last call tells what holds of it, with or without records.
+    /// known of the file at hand; the last call says what holds of it, with or without records.
     ///
     /// # Errors
     /// [`StatsError::SameDevice`] of a device that has ended, [`StatsError::TooMany`].
@@ -445,7 +445,7 @@ impl Stats {
         }
     }
 
-    /// What all of it tells; `file` is what the trace is called.
+    /// The document of all of it; `file` is what the trace is called.
     pub fn finish(mut self, file: &str) -> (TraceStats, Drawing) {
         let digest = self.digest();
         let Self { fleet, options, .. } = &self;

@@ -18,7 +18,7 @@ const MOST_NAME: usize = 4096;
 /// Something with one canonical form in bytes.
 pub(super) trait Wire: Sized {
     fn put(&self, out: &mut Vec<u8>);
-    /// Takes it off the front; none where it is damaged.
+    /// Takes it off the front; `None` if it is damaged.
     fn take(from: &mut &[u8]) -> Option<Self>;
 }
 
@@ -342,7 +342,7 @@ impl Series {
         }
     }
 
-    /// The counts from one window on, up to before another; none where there were too many.
+    /// The counts from one window on, up to before another; none if there were too many.
     pub fn between(&self, from: u64, to: u64) -> &[u64] {
         let at = |window: u64| window.saturating_sub(self.first).min(self.counts.len() as u64);
         self.counts.get(at(from) as usize..at(to) as usize).unwrap_or(&[])

@@ -129,7 +129,7 @@ pub(super) fn missing(shards: &[Shard]) -> Option<String> {
 }
 
 /// What a device is called wherever traces come together: its name as the format has it (a
-/// volume's number, a disk), after the host's where the trace tells it; for formats that know no
+/// volume's number, a disk), after the host's if the trace has it; for formats that know no
 /// devices, the name of the file without its ending.
 pub fn identity<'a>(name: &'a str, about: &About, file: &'a str) -> Cow<'a, str> {
     let knows = Format::named(&about.format).is_none_or(|format| format.holds.has(Detail::Device));

@@ -62,7 +62,7 @@ pub struct Contents {
     pub has_checksums: bool,
 }
 
-/// What a store says of itself, without reading its requests; none where another program wrote the
+/// What a store says of itself, without reading its requests; `None` if another program wrote the
 /// file.
 ///
 /// # Errors
@@ -95,7 +95,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// None where another program wrote the file.
+    /// `None` if another program wrote the file.
     fn open(path: &Path) -> Result<Option<Self>, TraceError> {
         let part = if path.exists() { None } else { part_of(path) };
         let path = part.unwrap_or_else(|| path.to_owned());
@@ -148,7 +148,7 @@ impl Stored {
         }))
     }
 
-    /// Opens a store to be read a group at a time: none where that would not give the order of
+    /// Opens a store to be read a group at a time: `None` if that would not give the order of
     /// arrival or would take much memory, or another program wrote the file.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //! PASS-THROUGH(16), read back from IDENTIFY DEVICE.
 //!
 //! libata lets them through as they are; only SET FEATURES–XFER MODE is refused. A drive forgets
-//! them when its power goes, unless it was told otherwise.
+//! them when its power goes, unless it was set otherwise.
 //!
 //! Sources: ATA8-ACS (T13/1699-D) §7.16 for IDENTIFY words 82–94, §7.48 for the subcommands of SET
 //! FEATURES (acoustics: ATA/ATAPI-7 §6.49, obsolete since); SAT-3 §12.2 for the wrapping.

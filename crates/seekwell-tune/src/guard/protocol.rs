@@ -40,7 +40,7 @@ pub enum Reply {
     },
 }
 
-/// What the guard tells the program that began the trial.
+/// What the guard sends to the program that began the trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "report", rename_all = "kebab-case")]
 pub enum Report {

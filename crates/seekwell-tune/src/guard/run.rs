@@ -143,7 +143,7 @@ impl Guard {
         let _ = std::fs::remove_file(files.socket());
         let listener = UnixListener::bind(files.socket());
         if let Err(error) = &listener {
-            blind.push(format!("nobody can be heard on {}: {error}", files.socket().display()));
+            blind.push(format!("cannot listen on {}: {error}", files.socket().display()));
         }
         let disk = begin.disk.dev.parse::<DevId>().ok();
         let disk = disk.and_then(|dev| Disk::by_number(&view, dev).ok());
@@ -192,7 +192,7 @@ impl Guard {
         );
         for change in &changes {
             let applied = match self.term.load(Ordering::Relaxed) {
-                true => Err(WriteError::Refused { error: "the guard was told to end".to_owned() }),
+                true => Err(WriteError::Refused { error: "the guard was asked to end".to_owned() }),
                 false => self.change(change),
             };
             if let Err(why) = applied {

@@ -10,7 +10,7 @@ pub enum Values {
     Words(Vec<String>),
     Number {
         least: i64,
-        /// The most; `None` where the kernel alone knows.
+        /// The most; `None` if the kernel alone knows.
         most: Option<i64>,
         /// It must be a multiple of this.
         step: i64,

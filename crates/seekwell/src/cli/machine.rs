@@ -100,8 +100,8 @@ pub struct Limits {
     /// Jobs in one word each: randread,iodepth=32; the phases of a quick checkup without any
     #[arg(value_name = "JOB")]
     pub jobs: Vec<String>,
-    /// How many times as fast each station is made: 1.1 tells what limits, more tells what is to be
-    /// had
+    /// How many times as fast each station is made: 1.1 shows what limits, more shows what can be
+    /// gained
     #[arg(long, value_name = "TIMES", default_value_t = FASTER, value_parser = times)]
     pub faster: f64,
     /// Seed of all random choices

@@ -59,8 +59,8 @@ pub enum TraceCommand {
     Merge(Merge),
     /// Split traces by device in one pass
     ///
-    /// A device keeps its name in all files: that of the trace, after the host's where the trace
-    /// tells it, or else the name of the file.
+    /// A device keeps its name in all files: that of the trace, after the host's if the trace
+    /// has it, or else the name of the file.
     Split(Split),
     /// Write a trace in another format
     Convert(Convert),
@@ -184,7 +184,7 @@ pub struct Convert {
     pub files: Files,
 }
 
-/// How a trace is read, where its first bytes do not tell.
+/// How a trace is read, if its first bytes do not show it.
 #[derive(Debug, Clone, Args)]
 pub struct Reading {
     /// Format of the trace, if it cannot be detected

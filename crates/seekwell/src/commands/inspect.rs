@@ -176,7 +176,7 @@ fn look(
     }
     let mut missing = Vec::new();
     let log = named.or_else(|| live_log(&context.view, &mut missing));
-    // Once, however many disks it would have told of.
+    // Once, however many disks it would have shown.
     found.iter_mut().take(1).for_each(|inspection| inspection.missing.append(&mut missing));
     Ok((found, log))
 }

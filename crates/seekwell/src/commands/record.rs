@@ -113,7 +113,7 @@ impl Onlooker for Shown<'_> {
     }
 
     fn slow(&self, slow: &Slow) {
-        // Nobody is left to be told when standard error is closed.
+        // If standard error is closed, there is no way to report it.
         let print = || _ = writeln!(std::io::stderr(), "{}", line(slow));
         match &self.line {
             Some(shown) => shown.beside(print),

@@ -130,7 +130,7 @@ fn now() -> String {
     now.round(Unit::Millisecond).unwrap_or(now).to_string()
 }
 
-/// Whether nobody reads standard output any more; nothing would tell before the next event.
+/// Whether standard output has no reader any more; only the next event would show it otherwise.
 pub(super) fn reader_left() -> bool {
     let out = io::stdout();
     let mut fds = [PollFd::new(&out, PollFlags::empty())];

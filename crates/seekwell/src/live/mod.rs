@@ -116,7 +116,7 @@ impl Drop for Live {
     fn drop(&mut self) {
         self.clear();
         if let Some(thread) = self.thread.take() {
-            // It draws nothing more; a panic in it has nothing to tell that matters here.
+            // It draws nothing more; a panic in it does not matter here.
             let _ = thread.join();
         }
     }
@@ -145,7 +145,7 @@ fn watch(shared: &Shared, control: &Control, form: Form, modelled: bool) {
 }
 
 fn say(line: &str) {
-    // Nobody is left to be told when standard error is closed.
+    // If standard error is closed, there is no way to report it.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 

@@ -1,4 +1,4 @@
-//! Write amplification: `bench --suite wa`, and as a value of any run on a drive that tells it.
+//! Write amplification: `bench --suite wa`, and as a value of any run on a drive that reports it.
 
 use crate::common::{Loop, run};
 use serde_json::Value;

@@ -4,7 +4,7 @@ use crate::common::{python_with, run};
 use std::path::Path;
 use std::process::Command;
 
-/// Runs the SQL of the documentation in a folder of tables; nothing where DuckDB is not there.
+/// Runs the SQL of the documentation in a folder of tables; `None` if DuckDB is not there.
 fn query(dir: &Path, sql: &str) -> Option<String> {
     let python = python_with("duckdb")?;
     let program = "import duckdb, sys; print(duckdb.sql(sys.argv[1]).fetchall())";

@@ -17,7 +17,7 @@ struct Hosts {
 }
 
 impl Hosts {
-    /// None where there is no sshd, or no root to start it.
+    /// `None` if there is no sshd, or no root to start it.
     fn new(count: usize) -> Option<Self> {
         let there = ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/unshare"];
         if !is_root() || !there.iter().all(|program| Path::new(program).exists()) {

@@ -27,7 +27,7 @@ impl Home {
         run(self.0.path(), args)
     }
 
-    /// Measures a mix with commits on a temporary file for long enough to count. None where no
+    /// Measures a mix with commits on a temporary file for long enough to count. `None` if no
     /// disk here has room for it.
     fn mix(&self, args: &[&str]) -> Option<Ran> {
         let place = Place::with_room(16 << 20)?;

@@ -25,7 +25,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// None where no disk here has room for a temporary file.
+    /// `None` if no disk here has room for a temporary file.
     fn new() -> Option<Self> {
         Some(Self { place: Place::with_room(1 << 30)?, runs: tempfile::tempdir().unwrap() })
     }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 const MIB: u64 = 1 << 20;
 
-/// Runs the program under another that sets limits; `None` where that is not installed.
+/// Runs the program under another that sets limits; `None` if that is not installed.
 fn under(wrapper: &[&str], home: &Path, args: &[&str]) -> Option<Ran> {
     let program = seekwell(home);
     let mut command = Command::new(wrapper[0]);

@@ -57,7 +57,7 @@ impl Drop for Served {
     }
 }
 
-/// Runs a client; `None` where it is not installed.
+/// Runs a client; `None` if it is not installed.
 fn client(program: &str, args: &[&str]) -> Option<Output> {
     let output = Command::new(program).args(args).stdin(Stdio::null()).output();
     if output.is_err() {

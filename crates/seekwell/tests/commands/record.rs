@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Instant;
 
-/// A loop device and a folder for what is recorded of it; nothing where recording is impossible.
+/// A loop device and a folder for what is recorded of it; nothing if recording is impossible.
 struct Scene {
     disk: Loop,
     home: tempfile::TempDir,

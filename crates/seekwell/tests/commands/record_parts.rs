@@ -12,7 +12,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Records a device while a command runs; nothing where recording is impossible.
+/// Records a device while a command runs; `None` if recording is impossible.
 fn record(home: &Path, device: &str, switches: &[&str], command: &[&str]) -> Option<Ran> {
     let mut program = seekwell(home);
     program.args(["record", device, "--json", "-o"]).arg(trace(home)).args(switches);

@@ -62,7 +62,7 @@ fn requests(document: &Value, phase: usize, op: &str) -> u64 {
 }
 
 /// What the kernel counted of a disk: reads, sectors written, sectors discarded, flushes. (An empty
-/// write that carries a flush counts as a write, so writes tell nothing.)
+/// write that carries a flush counts as a write, so writes show nothing.)
 fn counted(device: &str) -> [u64; 4] {
     let name = device.rsplit('/').next().unwrap();
     let text = fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
@@ -377,7 +377,7 @@ fn lateness_on_a_device_without_queues_is_what_the_kernel_sees() {
     assert!(apart < 100_000 + own_ns.max(kernel_ns) / 4, "{own_ns} and {kernel_ns} ns");
     assert_eq!(fidelity(&document, 0)["handed_over"], false);
 
-    // Who asks for a ring gets it, and is told what is not known then.
+    // A ring is used on request, with a note of what is not known then.
     let ran = run(home.path(), &[&play[..], &["--no-keep", "--engine", "io_uring"]].concat());
     assert_eq!(fidelity(&ran.json(), 0)["handed_over"], true, "{}", ran.err);
     assert!(ran.err.contains("through other threads"), "{}", ran.err);

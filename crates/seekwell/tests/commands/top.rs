@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A loop device and a home; nothing where nothing can be traced.
+/// A loop device and a home; nothing if nothing can be traced.
 struct Scene {
     disk: Loop,
     home: tempfile::TempDir,

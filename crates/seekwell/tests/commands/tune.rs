@@ -292,7 +292,7 @@ fn a_living_guard_puts_back_what_a_damaged_journal_has_lost() {
 
 #[test]
 fn who_may_not_see_trials_is_not_told_that_there_are_none() {
-    // A user was told that nothing was tried while a trial of root's went on.
+    // A user saw that nothing was tried while a trial of root's went on.
     let Some(rig) = Rig::new() else { return };
     rig.begin(&["nomerges=2"], "60s");
     fs::set_permissions(rig.home.path(), PermissionsExt::from_mode(0o755)).unwrap();

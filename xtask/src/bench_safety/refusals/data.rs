@@ -1,4 +1,4 @@
-//! Data of somebody's that no label tells of: beyond the places where labels lie, and behind what
+//! Someone's data without a label: beyond the places where labels lie, and behind what
 //! looks like our own mark.
 
 use super::{Target, drop_cache, each};

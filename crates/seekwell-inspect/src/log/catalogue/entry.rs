@@ -32,7 +32,7 @@ impl Level {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
-    /// I/O failing on its way: error handling, what it switched off, and what callers were told.
+    /// I/O failing on its way: error handling, what it switched off, and what callers got.
     Errors,
     /// A PCIe link or function in trouble.
     Pcie,

@@ -53,7 +53,7 @@ fn name(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
 /// A metric's name with its labels.
 type Sample = (String, Vec<(String, String)>);
 
-/// One line `NAME{LABEL="VALUE",…} NUMBER`; `None` where it is not one.
+/// One line `NAME{LABEL="VALUE",…} NUMBER`; `None` if it is not one.
 fn sample(line: &str) -> Option<Sample> {
     let mut chars = line.chars().peekable();
     let metric = name(&mut chars)?;

@@ -37,7 +37,7 @@ pub struct Header {
 pub struct Difference {
     /// `magic`, `type`, `length`, `offset`, `sequence`, `seed`, `header`, `checksum` or `pattern`.
     pub what: &'static str,
-    /// Where in the block, where that can be told.
+    /// Where in the block, if it is known.
     pub at: Option<usize>,
     /// In hexadecimal.
     pub expected: String,

@@ -17,7 +17,7 @@ pub fn tolerates(errors: &Errors, failure: &Failure) -> bool {
         }
 }
 
-/// Whether a failure is one that the job was told not to count.
+/// Whether a failure is one that the job does not count.
 pub fn is_ignored(errors: &Errors, failure: &Failure) -> bool {
     let FailureKind::Errno { errno } = failure.kind else { return false };
     let list = match (errno, failure.op) {

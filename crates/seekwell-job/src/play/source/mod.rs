@@ -174,7 +174,7 @@ impl JobSource {
             let waiting = VecDeque::with_capacity(every + depth as usize);
             Some(Backlog { waiting, every, batch, to_read: 0, reading: 0 })
         });
-        // Two writes of a block at the same time leave either; which could not be told.
+        // Two writes of a block at the same time leave either; there is no way to know which.
         let orders = job.engine.serialize_overlap || (remembers && depth > 1);
         Self {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),

@@ -27,7 +27,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// That of a job; none where it has no upper bound.
+    /// That of a job; `None` if it has no upper bound.
     pub fn new(job: &Job) -> Option<Self> {
         let poisson = job.rate.process == Process::Poisson;
         let limit = |bytes: Option<u64>, iops: Option<u32>| {
@@ -48,7 +48,7 @@ impl Pacer {
         any.then_some(Self { limits, forgets_pauses: job.rate.ignore_thinktime })
     }
 
-    /// When a kind of request is due; none where it is not bounded. The first is due at once.
+    /// When a kind of request is due; `None` if it is not bounded. The first is due at once.
     #[inline]
     pub fn due(&mut self, op: Op, now: Nanos) -> Option<Nanos> {
         let limit = self.limits.of_mut(op).as_mut()?;
@@ -233,7 +233,7 @@ pub struct Floor {
 }
 
 impl Floor {
-    /// That of a job; none where it has no lower bound.
+    /// That of a job; `None` if it has no lower bound.
     pub fn new(job: &Job) -> Option<Self> {
         let made = job.makes();
         let of_made = |bound: By<Option<u64>>| By {

@@ -35,7 +35,7 @@ pub(super) struct Head<'a> {
     pub len: usize,
 }
 
-/// The part that all actions share; none where a column is not in its place.
+/// The part that all actions share; `None` if a column is not in its place.
 #[inline(always)]
 pub(super) fn head(line: &[u8]) -> Option<Head<'_>> {
     let fixed: &[u8; PID + PID_MOST + REST] = line.first_chunk()?;

@@ -159,7 +159,7 @@ impl LineFormat for Blkparse {
 }
 
 impl Blkparse {
-    /// The number of a device, blanks around its name left out; none where it is no `major,minor`.
+    /// The number of a device, blanks around its name left out; `None` if it is no `major,minor`.
     #[inline(always)]
     fn device(&mut self, text: &[u8], tables: &mut Tables) -> Result<Option<u32>, Wrong> {
         let word = digits::word(text, 0);

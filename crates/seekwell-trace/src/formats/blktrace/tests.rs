@@ -269,7 +269,7 @@ fn requests() -> impl Strategy<Value = Vec<Record>> {
             );
             record.flags = if meta && !is_flush { flags | Flags::META } else { flags };
             record.queued = Stamp::at(Nanos(at));
-            // A flush is issued and done before another is wanted; the order is all that tells.
+            // A flush is issued and done before another is wanted; only the order shows it.
             let (wait, work) = if is_flush { (0, 0) } else { (wait, work) };
             record.issued = Stamp::at(Nanos(at + wait));
             record.completed = Stamp::at(Nanos(at + wait + work));

@@ -167,7 +167,7 @@ fn body(
     cursor.blanks();
     let letters = cursor.word();
     cursor.blanks();
-    // The length in bytes, which stands before the command and tells more than the sectors do.
+    // The length in bytes, which stands before the command and is more exact than the sectors.
     let mut ahead = cursor;
     let exact = ahead.number();
     ahead.blanks();

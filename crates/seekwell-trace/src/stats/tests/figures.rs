@@ -32,7 +32,7 @@ fn document(stats: Stats) -> Map<String, Value> {
     document.as_object().expect("an object").clone()
 }
 
-/// What of all figures those that are asked for have to tell.
+/// The part of all figures that was asked for.
 fn of_all(mut all: Map<String, Value>, asked: Asked) -> Map<String, Value> {
     for figure in Figure::ALL.into_iter().filter(|figure| !asked.has(*figure)) {
         figure.keys().iter().for_each(|key| drop(all.remove(*key).expect("a key")));

@@ -180,7 +180,7 @@ fn too_many_blocks_are_an_error_that_names_the_option() {
     let given = Given::of(Vec::new());
     let error = stats.update(&records, &given.about, &given.tables).expect_err("refused");
     assert!(error.to_string().ends_with("sample fewer, with --rate-log2 2"), "{error}");
-    // A thread that gives up ends the reading, and its reason is told.
+    // A lane that fails ends the reading, and its error is returned.
     let source = Given::of(records.repeat(20));
     let few = Options { most_blocks: 1000, ..Options::default() };
     let error = of(source, "a.csv", &few, 2, |_| true).expect_err("refused");

@@ -44,7 +44,7 @@ fn ask(question: &Question, set: &[(String, String)], args: &Bench, context: &Co
         set,
         precondition: args.beyond.precondition,
         repeats: match question {
-            // The fewest of which an interval of 95 % can be told without assuming a distribution.
+            // The fewest that give an interval of 95 % without assuming a distribution.
             Question::Beside(..) if args.repeats == 1 => 6,
             _ => args.repeats,
         },

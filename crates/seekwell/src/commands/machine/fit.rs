@@ -96,7 +96,7 @@ fn measure(
     Ok(Exit::Done)
 }
 
-/// The job in turns with the one that tells how the disk has changed.
+/// The job in turns with the one that shows how the disk has changed.
 fn beside_anchor(next: &Next) -> Grid {
     let point = |workload: &Workload| {
         let job = job(workload);

@@ -164,7 +164,7 @@ pub fn plan_text(plan: &Plan, target: &Path) -> String {
     out.push_str(if plan.proposals.is_empty() {
         "\nNothing stands out as worth a try.\n"
     } else {
-        "\nWorth a try (whether it helps, only measuring tells):\n"
+        "\nWorth a try (only measuring shows whether it helps):\n"
     });
     for p in &plan.proposals {
         let _ = writeln!(

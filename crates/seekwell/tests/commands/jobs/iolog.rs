@@ -122,7 +122,7 @@ fn what_a_trace_contradicts_or_does_not_tell_is_refused_with_the_line() {
         assert!(ran.err.contains(words) && ran.err.contains("test.fio:4"), "{}", ran.err);
         assert_eq!(common::names(desk.dir()), Vec::<String>::new());
     }
-    // The last bytes that a number can tell, in two files.
+    // The last bytes that a number can address, in two files.
     let far = format!("0 a read {0} 4096\n1 b write {0} 4096\n", u64::MAX - 4096);
     fs::write(&bad, format!("fio version 3 iolog\n{far}")).unwrap();
     for on in [&["--no-keep"][..], &["--no-keep", "--on", "sata-7200.toml"]] {

@@ -85,7 +85,7 @@ fn windows_add_up_to_the_requests_and_clones_share_a_log_where_that_is_asked_for
         assert_eq!((row.len(), row[2], row[3]), (5, 0, 0), "{row:?}");
     }
     assert!((sum / made - 1.0).abs() < 0.03, "{sum} of {made}");
-    // A second run replaces the logs of the first where it is told to.
+    // A second run replaces the logs of the first on request.
     let refused = desk.bench(text, &["--no-keep"]);
     assert_eq!((refused.status, refused.out.as_str()), (3, ""));
     assert!(refused.err.contains("w_bw.log exists; replace it with --force"), "{}", refused.err);

@@ -71,9 +71,9 @@ fn a_trial_put_back_while_it_is_measured_gives_no_numbers() {
     kill(rig.guard().expect("a guard lives"), "TERM");
     let ran = done(child.wait_with_output().unwrap());
     assert_eq!(ran.status, 3, "{} {}", ran.out, ran.err);
-    assert!(ran.err.contains("the guard was told to end"), "{}", ran.err);
+    assert!(ran.err.contains("the guard was asked to end"), "{}", ran.err);
     assert!(ran.out.is_empty(), "{}", ran.out);
-    rig.assert_as_before("after the guard was told to end");
+    rig.assert_as_before("after the guard was asked to end");
 }
 
 #[test]
