@@ -23,10 +23,6 @@ struct Scene {
 impl Scene {
     fn new() -> Option<Self> {
         let disk = Loop::new(64 << 20)?;
-        // What somebody set stays so for whoever attaches it next.
-        for (limit, value) in [("max_sectors_kb", "1280"), ("nr_requests", "128")] {
-            let _ = fs::write(queue_of(&disk.device, limit), value);
-        }
         let home = tempfile::tempdir().unwrap();
         let scene = Self { disk, home };
         let ran = scene.record(&[], &["true"]);

@@ -158,8 +158,12 @@ impl Loop {
             return None;
         };
         let device = device.trim().to_owned();
-        // A device that somebody set read-only stays so for whoever attaches it next.
+        // What a killed test set stays so for whoever attaches the device next.
         tool("blockdev", &["--setrw", &device]);
+        let queue = Path::new("/sys/block").join(device.trim_start_matches("/dev/")).join("queue");
+        for (limit, value) in [("max_sectors_kb", "1280"), ("nr_requests", "128")] {
+            let _ = std::fs::write(queue.join(limit), value);
+        }
         Some(Self { device, backing, _dir: dir })
     }
 }
