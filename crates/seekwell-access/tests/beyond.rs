@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{Loop, MIB, Undo, alone, destroy, opened, opened_although, patiently, run, skip};
+use common::{
+    Attached, Loop, MIB, Undo, alone, destroy, opened, opened_although, patiently, run, skip,
+};
 use seekwell_access::{Refusal, UnknownData};
 use seekwell_sys::Live;
 use std::fs::{self, File};
@@ -53,8 +55,8 @@ fn data_that_only_the_page_cache_of_the_device_holds_is_found() {
     let _alone = alone();
     // A hole of the file is no hole of the device before its pages were written back.
     let Some(disk) = Loop::new(64 * MIB) else { return };
-    let held = File::options().read(true).open(&disk.node).unwrap();
-    let node = File::options().write(true).open(&disk.node).unwrap();
+    let held = File::options().read(true).open(&*disk.node).unwrap();
+    let node = File::options().write(true).open(&*disk.node).unwrap();
     node.write_all_at(&[0xd7; 4096], 20 * MIB).unwrap();
     drop(node);
     assert_eq!(unknown(&disk.node, disk.serial()).offset_bytes, 20 * MIB);
@@ -78,10 +80,9 @@ fn a_file_system_whose_start_and_end_were_wiped_is_found_behind_an_offset_too() 
         let file = File::options().write(true).open(&disk.file).unwrap();
         file.write_all_at(&vec![0; 16 * MIB as usize], 0).unwrap();
         file.write_all_at(&vec![0; 16 * MIB as usize], 496 * MIB).unwrap();
-        let node = Loop::attach(&disk.file, &["--offset=8388608"]).unwrap();
-        common::detach(&disk.node);
-        let _node = Undo(|| common::detach(&node));
-        unknown(&node, disk.serial());
+        let node = Attached::to(&disk.file, &["--offset=8388608"]).unwrap();
+        drop(disk.node);
+        unknown(&node, disk.file.to_str().unwrap());
     }
 }
 
@@ -111,11 +112,10 @@ fn a_large_device_full_of_data_is_found_to_be_by_its_samples() {
     let _alone = alone();
     // A loop device over a loop device has no file of its own to ask for holes.
     let Some(disk) = Loop::new(6 << 30) else { return };
-    let above = match Loop::attach(&disk.node, &[]) {
+    let above = match Attached::to(&disk.node, &[]) {
         Ok(node) => node,
         Err(why) => return skip(why),
     };
-    let _above = Undo(|| common::detach(&above));
     // As many places as none of 4096 samples among them would miss.
     let places: Vec<u64> = (1..6).map(|i| i << 30).collect();
     let file = File::options().write(true).open(&disk.file).unwrap();

@@ -24,7 +24,7 @@ fn an_empty_device_named_by_its_backing_file_opens_and_is_written() {
     let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
     let link = disk.dir.path().join("link");
-    symlink(&disk.node, &link).unwrap();
+    symlink(&*disk.node, &link).unwrap();
     let device = opened(&Live::system(), &link, disk.serial());
     assert_eq!(device.size_bytes(), 16 * MIB);
     assert_eq!(device.logical_block_bytes(), 512);
@@ -386,11 +386,11 @@ fn a_link_that_is_pointed_elsewhere_between_check_and_open_is_noticed() {
     let _alone = alone();
     let (Some(checked), Some(other)) = (Loop::new(16 * MIB), Loop::new(16 * MIB)) else { return };
     let link = checked.dir.path().join("link");
-    symlink(&checked.node, &link).unwrap();
+    symlink(&*checked.node, &link).unwrap();
     let number = fs::read_to_string(format!("/sys/block/{}/dev", checked.name())).unwrap();
     // The udev database is the last thing that is looked at before the exclusive open.
     let last = format!("/run/udev/data/b{}", number.trim());
-    let (path, elsewhere) = (link.clone(), other.node.clone());
+    let (path, elsewhere) = (link.clone(), other.node.to_path_buf());
     let view = Overlay::new().when_read(&last, move || {
         fs::remove_file(&path).unwrap();
         symlink(&elsewhere, &path).unwrap();

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{
-    Loop, MIB, Overlay, Running, Undo, again, alone, destroy, detach, mount, opened, patiently,
+    Attached, Loop, MIB, Overlay, Running, Undo, again, alone, destroy, mount, opened, patiently,
     role, run, skip,
 };
 use seekwell_access::{HolderKind, Refusal};
@@ -28,13 +28,13 @@ fn a_mounted_device_is_refused_by_any_name_and_stays_as_it_was() {
     }
     let at = disk.dir.path().join("mnt");
     let link = disk.dir.path().join("by-id");
-    symlink(&disk.node, &link).unwrap();
+    symlink(&*disk.node, &link).unwrap();
     let _mounted = match mount(&disk.node, &at, &["-o", "ro,noload"]) {
         Ok(undo) => undo,
         Err(why) => return skip(why),
     };
     let before = disk.content();
-    for path in [&disk.node, &link] {
+    for path in [&*disk.node, &link] {
         let refusal = refusal(path, disk.serial());
         let text = refusal.to_string();
         let Refusal::Mounted { target, at: places } = refusal else { panic!("{text}") };
@@ -243,12 +243,11 @@ fn holders_are_named_as_people_know_them() {
 fn a_loop_device_over_the_same_data_is_found_although_it_claims_nothing() {
     let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
-    for below in [&disk.node, &disk.file] {
-        let second = match Loop::attach(below, &[]) {
+    for below in [&*disk.node, &disk.file] {
+        let second = match Attached::to(below, &[]) {
             Ok(node) => node,
             Err(why) => return skip(why),
         };
-        let _second = Undo(|| detach(&second));
         let found = refusal(&disk.node, disk.serial());
         assert!(matches!(found, Refusal::ShownByLoop { .. }), "{found}");
         let command = format!("losetup --detach {}", second.display());
@@ -268,10 +267,10 @@ fn use_that_begins_between_check_and_open_is_noticed() {
     let second = Arc::new(OnceLock::new());
     let (file, made) = (disk.file.clone(), Arc::clone(&second));
     let view = Overlay::new().when_read(&last, move || {
-        made.get_or_init(|| Loop::attach(&file, &[]).unwrap());
+        made.get_or_init(|| Attached::to(&file, &[]).unwrap());
     });
     let found = destroy(&view, &disk.node, disk.serial()).map(drop);
-    detach(second.get().expect("the udev database was read"));
+    second.get().expect("the udev database was read");
     let found = found.unwrap_err();
     assert!(matches!(found, Refusal::ShownByLoop { .. }), "{found}");
 }
@@ -280,11 +279,10 @@ fn use_that_begins_between_check_and_open_is_noticed() {
 fn what_lies_below_a_loop_device_is_asked_too() {
     let _alone = alone();
     let Some(disk) = Loop::new(32 * MIB) else { return };
-    let over = match Loop::attach(&disk.node, &["--offset", "16777216"]) {
+    let over = match Attached::to(&disk.node, &["--offset", "16777216"]) {
         Ok(node) => node,
         Err(why) => return skip(why),
     };
-    let _over = Undo(|| detach(&over));
     if let Err(why) = disk.mkfs("mkfs.ext4", &["-q"]) {
         return skip(why);
     }
@@ -323,8 +321,7 @@ fn a_mounted_file_is_found_through_a_second_loop_device_although_its_name_is_gon
     };
     let link = disk.dir.path().join("link.img");
     std::fs::hard_link(&disk.file, &link).unwrap();
-    let second = Loop::attach(&link, &["--offset", "16777216"]).unwrap();
-    let _second = Undo(|| detach(&second));
+    let second = Attached::to(&link, &["--offset", "16777216"]).unwrap();
     std::fs::remove_file(&link).unwrap();
     let before = disk.content();
     let found = refusal(&second, link.to_str().unwrap());
@@ -372,10 +369,10 @@ fn a_device_that_another_process_can_write_to_is_refused_and_one_that_is_read_is
     // Through a node of its own that is gone by then: the text of the descriptor's link names
     // nothing.
     run("mknod", &[node.to_str().unwrap(), "b", major, minor]).unwrap();
-    for (path, mode) in [(&disk.node, "<>"), (&disk.file, "<>"), (&disk.file, ">>"), (&node, "<>")]
+    for (path, mode) in [(&*disk.node, "<>"), (&disk.file, "<>"), (&disk.file, ">>"), (&node, "<>")]
     {
         let Some(holder) = holding(path, mode) else { return };
-        if path == &node {
+        if path == node {
             std::fs::remove_file(&node).unwrap();
         }
         let found = refusal(&disk.node, disk.serial());
@@ -383,7 +380,7 @@ fn a_device_that_another_process_can_write_to_is_refused_and_one_that_is_read_is
         let Refusal::OpenForWriting { by, .. } = found else { panic!("{text}") };
         assert!(by.iter().any(|it| it.pid == holder.0.id()), "{text}");
     }
-    for path in [&disk.node, &disk.file] {
+    for path in [&*disk.node, &disk.file] {
         let Some(_holder) = holding(path, "<") else { return };
         opened(&Live::system(), &disk.node, disk.serial());
     }

@@ -14,7 +14,7 @@ fn a_device_is_opened_through_a_link_and_the_kernel_refuses_writes_to_it() {
     let _alone = alone();
     let Some(disk) = Loop::with(16 * MIB, &["--sector-size", "4096"]) else { return };
     let link = disk.dir.path().join("by-id");
-    symlink(&disk.node, &link).unwrap();
+    symlink(&*disk.node, &link).unwrap();
     let opened = open_read_only(&link).unwrap();
     assert_eq!(opened.size_bytes, 16 * MIB);
     assert_eq!(opened.logical_block_bytes, 4096);

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{
-    Loop, MIB, Running, Undo, again, alone, destroy, detach, mount, opened, patiently, role, run,
+    Attached, Loop, MIB, Running, Undo, again, alone, destroy, mount, opened, patiently, role, run,
     skip,
 };
 use seekwell_access::Refusal;
@@ -11,7 +11,7 @@ use seekwell_sys::Live;
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tempfile::TempDir;
 
 fn refusal(path: &Path, serial: &Path) -> Refusal {
@@ -50,10 +50,8 @@ fn overlay(relative: bool) -> Option<(TempDir, impl Sized)> {
     Some((dir, Undo(move || drop(patiently(|| run("umount", &[&both])).unwrap()))))
 }
 
-fn attached(file: &Path, how: &[&str]) -> (PathBuf, impl Sized + use<>) {
-    let node = Loop::attach(file, how).unwrap();
-    let own = node.clone();
-    (node, Undo(move || detach(&own)))
+fn attached(file: &Path, how: &[&str]) -> Attached {
+    Attached::to(file, how).unwrap()
 }
 
 #[test]
@@ -68,25 +66,25 @@ fn a_file_that_an_overlay_shows_is_the_file_below_it() {
         [("both/up", "upper/up"), ("upper/up", "both/up"), ("lower/low", "both/low")]
     {
         // Read-only, the overlay shows the file of the lower folder itself.
-        let (_, _other) = attached(&at(below), &["--offset=16777216", "--read-only"]);
-        let (node, _node) = attached(&at(shown), &[]);
+        let _other = attached(&at(below), &["--offset=16777216", "--read-only"]);
+        let node = attached(&at(shown), &[]);
         let found = refusal(&node, &at(shown));
         assert!(matches!(found, Refusal::ShownByLoop { .. }), "{shown}, {below}: {found}");
     }
     fs::rename(at("both/up"), &moved).unwrap();
     for (shown, below) in [(&moved, &at("upper/moved")), (&at("upper/moved"), &moved)] {
-        let (_, _other) = attached(below, &[]);
-        let (node, _node) = attached(shown, &[]);
+        let _other = attached(below, &[]);
+        let node = attached(shown, &[]);
         let found = refusal(&node, shown);
         assert!(matches!(found, Refusal::ShownByLoop { .. }), "{found}");
     }
     let held = File::options().write(true).open(at("upper/moved")).unwrap();
-    let (node, _node) = attached(&moved, &[]);
+    let node = attached(&moved, &[]);
     opened(&Live::system(), &node, moved.to_str().unwrap());
     drop(held);
     // What is copied up is another file than the one it was copied from.
-    let (low, _low) = attached(&at("both/low"), &[]);
-    let (_, _below) = attached(&at("lower/low"), &[]);
+    let low = attached(&at("both/low"), &[]);
+    let _below = attached(&at("lower/low"), &[]);
     opened(&Live::system(), &low, at("both/low").to_str().unwrap());
 }
 
@@ -96,7 +94,7 @@ fn a_file_open_through_an_overlay_is_the_file_below_it() {
     let Some((dir, _overlay)) = overlay(false) else { return };
     let at = |name: &str| dir.path().join(name);
     for (shown, held) in [("upper/up", "both/up"), ("both/up", "upper/up")] {
-        let (node, _node) = attached(&at(shown), &[]);
+        let node = attached(&at(shown), &[]);
         let script = format!("exec 9<>{} && echo ready && read x", at(held).display());
         let mut holder = std::process::Command::new("sh");
         let holder = Running::until_ready(holder.args(["-c", &script])).unwrap();
@@ -114,18 +112,18 @@ fn an_overlay_whose_folders_cannot_be_found_refuses() {
     let _alone = alone();
     let Some((dir, _overlay)) = overlay(true) else { return };
     let (up, both) = (dir.path().join("upper/up"), dir.path().join("both/up"));
-    let (shown, shown_held) = attached(&both, &[]);
-    let (below, _below) = attached(&up, &[]);
+    let shown = attached(&both, &[]);
+    let below = attached(&up, &[]);
     for (node, serial) in [(&shown, &both), (&below, &up)] {
         let found = refusal(node, serial);
         assert!(matches!(found, Refusal::UnclearFile { .. }), "{found}");
         assert!(found.to_string().contains("on overlay"), "{found}");
     }
     // A file of another size is not the same one.
-    drop(shown_held);
+    drop(shown);
     let other = dir.path().join("both/other");
     sparse(&other, size() + 512);
-    let (_, _other) = attached(&other, &[]);
+    let _other = attached(&other, &[]);
     opened(&Live::system(), &below, up.to_str().unwrap());
 }
 
@@ -143,13 +141,13 @@ fn a_file_on_fuse_is_refused_with_the_way_out() {
     }
     let at = view.display().to_string();
     let _view = Undo(|| drop(patiently(|| run("umount", &[&at])).unwrap()));
-    let (_, shown_held) = attached(&view.join("disk"), &["--read-only"]);
-    let (node, _node) = attached(&real.join("disk"), &[]);
+    let shown = attached(&view.join("disk"), &["--read-only"]);
+    let node = attached(&real.join("disk"), &[]);
     let found = refusal(&node, &real.join("disk"));
     assert!(matches!(found, Refusal::UnclearFile { .. }), "{found}");
-    drop(shown_held);
+    drop(shown);
     opened(&Live::system(), &node, real.join("disk").to_str().unwrap());
-    let (shown, _shown) = attached(&view.join("disk"), &[]);
+    let shown = attached(&view.join("disk"), &[]);
     let found = refusal(&shown, &view.join("disk"));
     let text = found.to_string();
     assert!(matches!(found, Refusal::UnclearFile { .. }), "{text}");
@@ -190,7 +188,7 @@ fn a_loop_device_that_outlives_its_file_system_for_a_moment_refuses_nobody() {
     };
     let file = dir.path().join("disk");
     sparse(&file, 64 * MIB);
-    let (_, orphan) = attached(&file, &[]);
+    let orphan = attached(&file, &[]);
     run("umount", &["--lazy", dir.path().to_str().unwrap()]).unwrap();
     std::mem::forget(mounted);
     std::thread::scope(|scope| {
@@ -223,7 +221,7 @@ fn a_device_or_file_that_is_mapped_is_in_use_after_its_descriptor_was_closed() {
         return;
     }
     let Some(disk) = Loop::new(16 * MIB) else { return };
-    for path in [&disk.node, &disk.file] {
+    for path in [&*disk.node, &disk.file] {
         for mode in ["w", "r", "p"] {
             let role = format!("{mode} {}", path.display());
             let holder = Running::until_ready(&mut again(test, &role)).unwrap();

@@ -13,6 +13,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::ops::Deref;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -99,15 +100,55 @@ pub fn skip(reason: impl AsRef<str>) {
     eprintln!("skipped: {}", reason.as_ref());
 }
 
+/// A loop device, detached when it is dropped and at no other time: once its node is free, another
+/// program may have it.
+pub struct Attached(PathBuf);
+
+impl Attached {
+    pub fn to(file: &Path, options: &[&str]) -> Result<Self, String> {
+        let mut args = vec!["--find", "--show"];
+        args.extend(options);
+        args.push(file.to_str().unwrap());
+        run("losetup", &args).map(|node| Self(PathBuf::from(node)))
+    }
+}
+
+impl Deref for Attached {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Attached {
+    /// Waits until it is free: while anybody has it open the kernel only remembers to detach it.
+    fn drop(&mut self) {
+        let attribute = Path::new("/sys/block").join(self.0.file_name().unwrap());
+        let attribute = attribute.join("loop/backing_file");
+        let file = fs::read_to_string(&attribute).ok();
+        if let Err(why) = run("losetup", &["--detach", self.0.to_str().unwrap()]) {
+            eprintln!("{why}");
+        }
+        let free = || match fs::read_to_string(&attribute).ok() {
+            now if now.is_some() && now == file => Err("still attached"),
+            _ => Ok(()),
+        };
+        if let Err(why) = patiently(free) {
+            eprintln!("{}: {why}", self.0.display());
+        }
+    }
+}
+
 /// A loop device on a sparse file of its own.
 pub struct Loop {
-    pub node: PathBuf,
+    pub node: Attached,
     pub file: PathBuf,
     pub dir: TempDir,
 }
 
 impl Loop {
-    /// None, with the reason printed, where loop devices cannot be made.
+    /// `None`, with the reason printed, if loop devices cannot be made.
     pub fn new(bytes: u64) -> Option<Self> {
         Self::with(bytes, &[])
     }
@@ -116,20 +157,13 @@ impl Loop {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("disk.img");
         fs::File::create(&file).unwrap().set_len(bytes).unwrap();
-        match Self::attach(&file, options) {
+        match Attached::to(&file, options) {
             Ok(node) => Some(Self { node, file, dir }),
             Err(why) => {
                 skip(why);
                 None
             }
         }
-    }
-
-    pub fn attach(file: &Path, options: &[&str]) -> Result<PathBuf, String> {
-        let mut args = vec!["--find", "--show"];
-        args.extend(options);
-        args.push(file.to_str().unwrap());
-        run("losetup", &args).map(PathBuf::from)
     }
 
     pub fn serial(&self) -> &str {
@@ -155,30 +189,6 @@ impl Loop {
     /// Every byte of the backing file, to see whether anything was written.
     pub fn content(&self) -> Vec<u8> {
         fs::read(&self.file).unwrap()
-    }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        detach(&self.node);
-    }
-}
-
-/// Detaches a loop device and waits until it is free: while anybody has it open the kernel only
-/// remembers to do it.
-pub fn detach(node: &Path) {
-    let attribute = Path::new("/sys/block").join(node.file_name().unwrap());
-    let attribute = attribute.join("loop/backing_file");
-    let file = fs::read_to_string(&attribute).ok();
-    if let Err(why) = run("losetup", &["--detach", node.to_str().unwrap()]) {
-        eprintln!("{why}");
-    }
-    let free = || match fs::read_to_string(&attribute).ok() {
-        now if now.is_some() && now == file => Err("still attached"),
-        _ => Ok(()),
-    };
-    if let Err(why) = patiently(free) {
-        eprintln!("{}: {why}", node.display());
     }
 }
 
