@@ -1,6 +1,6 @@
 //! Gathering the statistics of a trace, on as many cores as there are.
 
-use super::pool::{Batch, Pool};
+use super::pool::Pool;
 use super::which::name_of;
 use super::{Options, Shard, Stats, StatsError};
 use crate::error::TraceError;
@@ -13,12 +13,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
-/// Reads of a source, called `file`, what the figures need, to its end. With several threads, this
-/// one decodes, and counts as well when the others do not keep up. `proceed` is asked after every
-/// batch with the requests so far.
+/// Gathers the statistics of a source called `file`, reading only what the figures need. With
+/// several threads, this one decodes, and also counts when the others fall behind. `proceed` is
+/// called after every batch with the number of requests so far; if it returns false, the result is
+/// `None`.
 ///
 /// # Errors
-/// What the source answers, and as [`Stats::update`]. `None` if `proceed` said no.
+/// What the source returns, and as [`Stats::update`].
 pub fn of(
     mut source: impl TraceSource,
     file: &str,
@@ -39,24 +40,23 @@ pub fn of(
     let shards: Vec<Shard> = shards.collect();
     let room = Arc::default();
     let lane = |shard: &Shard| {
-        let mut stats = Box::new(Stats::new(Options { shard: *shard, ..options.clone() }));
+        let mut stats = Stats::new(Options { shard: *shard, ..options.clone() });
         stats.room.all = Arc::clone(&room);
         stats.begin(file);
         stats
     };
     let pool = Pool::new(shards.iter().map(lane));
     let whole = thread::scope(|scope| {
-        let more = pool.more();
+        let mut dealer = Dealer::new(file, shards, &pool);
         for _ in 1..threads {
             start_scoped(scope, "stats", || pool.count()).map_err(TraceError::from)?;
         }
-        let mut dealer = Dealer { file, shards, of_device: Vec::new(), pool: &pool };
         let whole = each(&mut source, &mut proceed, |records, about, tables| {
-            // What failed is answered below.
-            let counted = dealer.deal(records, about, tables);
-            if counted { Ok(()) } else { Err(TraceError::Interrupted.into()) }
+            // A lane's own error is returned below.
+            let counts = dealer.deal(records, about, tables);
+            if counts { Ok(()) } else { Err(TraceError::Interrupted.into()) }
         });
-        drop(more);
+        drop(dealer);
         pool.count();
         whole
     });
@@ -68,20 +68,32 @@ pub fn of(
     Ok(whole?.then_some(all))
 }
 
-/// Gives each lane the requests of its devices.
+/// Gives each lane the requests of its devices; the pool ends when this is dropped.
 struct Dealer<'a> {
     file: &'a str,
     /// Of each lane.
     shards: Vec<Shard>,
+    /// What each lane gets next.
+    dealt: Vec<Vec<Record>>,
     /// The lane of each device of the file, once it was seen; `None` if it is not counted.
     of_device: Vec<Option<Option<usize>>>,
     pool: &'a Pool,
 }
 
-impl Dealer<'_> {
-    /// Whether all is well.
+impl Drop for Dealer<'_> {
+    fn drop(&mut self) {
+        self.pool.end();
+    }
+}
+
+impl<'a> Dealer<'a> {
+    fn new(file: &'a str, shards: Vec<Shard>, pool: &'a Pool) -> Self {
+        let dealt = vec![Vec::new(); shards.len()];
+        Self { file, shards, dealt, of_device: Vec::new(), pool }
+    }
+
+    /// Returns false once a lane has failed.
     fn deal(&mut self, records: &[Record], about: &Arc<About>, tables: &Arc<Tables>) -> bool {
-        let mut dealt = self.pool.room();
         for record in records {
             let device = record.device as usize;
             let lane = match self.of_device.get(device) {
@@ -89,14 +101,10 @@ impl Dealer<'_> {
                 _ => self.place(device, about, tables),
             };
             if let Some(lane) = lane {
-                dealt[lane].push(*record);
+                self.dealt[lane].push(*record);
             }
         }
-        self.pool.add(dealt.into_iter().map(|records| Batch {
-            records,
-            about: Arc::clone(about),
-            tables: Arc::clone(tables),
-        }))
+        self.pool.add(&mut self.dealt, about, tables)
     }
 
     #[cold]

@@ -1,5 +1,5 @@
-//! Lanes, each with the statistics of some devices and the batches of requests that wait to be
-//! counted in them, which any number of threads do.
+//! Statistics shared by threads. A lane has those of some devices, and the batches of requests that
+//! are to be counted in them; any thread counts a batch of any lane.
 
 use super::{Stats, StatsError};
 use crate::record::Record;
@@ -7,25 +7,26 @@ use crate::source::{About, Tables};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Batches of each lane that wait before the thread that adds them counts some itself.
+/// Batches of a lane, on average, that may wait before the thread that adds them counts some.
 const WAITING: usize = 8;
 
-/// Requests of some of the devices.
-pub(super) struct Batch {
-    pub records: Vec<Record>,
-    pub about: Arc<About>,
-    pub tables: Arc<Tables>,
+/// Requests of the devices of one lane.
+struct Batch {
+    records: Vec<Record>,
+    about: Arc<About>,
+    tables: Arc<Tables>,
 }
 
-/// Some of the devices. A thread that counts a batch has taken the statistics, so that batches are
-/// counted in their order.
+/// The statistics, or why they failed.
+type Counted = Result<Box<Stats>, StatsError>;
+
 struct Lane {
     batches: VecDeque<Batch>,
-    stats: Option<Box<Stats>>,
-    failed: Option<StatsError>,
+    /// `None` while a thread counts, so that batches are counted in order.
+    counted: Option<Counted>,
 }
 
-/// What all threads share.
+/// All lanes.
 pub(super) struct Pool {
     state: Mutex<State>,
     changed: Condvar,
@@ -33,137 +34,112 @@ pub(super) struct Pool {
 
 struct State {
     lanes: Vec<Lane>,
-    /// Memory of batches that are counted.
+    /// Empty buffers, to be used again.
     unused: Vec<Vec<Record>>,
     /// No batch will be added.
     is_over: bool,
 }
 
-/// More batches are to come until it is dropped.
-pub(super) struct More<'a>(&'a Pool);
-
-impl Drop for More<'_> {
-    fn drop(&mut self) {
-        self.0.lock().is_over = true;
-        self.0.changed.notify_all();
-    }
-}
-
-/// A batch and the statistics that it is counted in. Its lane gets these back even if the thread
-/// panics.
+/// What a thread has taken from a lane. The lane gets it back even if the thread panics: others
+/// would wait for it forever.
 struct Taken<'a> {
     pool: &'a Pool,
     lane: usize,
-    stats: Option<Box<Stats>>,
-    batch: Batch,
-    failed: Option<StatsError>,
+    counted: Option<Counted>,
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        let mut state = self.pool.lock();
-        let mut records = std::mem::take(&mut self.batch.records);
-        records.clear();
-        state.unused.push(records);
-        let lane = &mut state.lanes[self.lane];
-        lane.stats = self.stats.take();
-        lane.failed = lane.failed.take().or(self.failed.take());
+        self.pool.lock().lanes[self.lane].counted = self.counted.take();
         self.pool.changed.notify_all();
     }
 }
 
 impl State {
-    /// The lane with the most batches, of those that no thread has taken.
+    /// The lane with the most batches that no thread is counting.
     fn next(&self) -> Option<usize> {
-        let is_free = |lane: &usize| {
-            let lane = &self.lanes[*lane];
-            lane.stats.is_some() && !lane.batches.is_empty()
-        };
-        let lanes = (0..self.lanes.len()).filter(is_free);
-        lanes.max_by_key(|lane| self.lanes[*lane].batches.len())
+        let lanes = self.lanes.iter().enumerate();
+        let free = lanes.filter(|(_, lane)| lane.counted.is_some() && !lane.batches.is_empty());
+        free.max_by_key(|(_, lane)| lane.batches.len()).map(|(at, _)| at)
     }
 
     fn waiting(&self) -> usize {
         self.lanes.iter().map(|lane| lane.batches.len()).sum()
     }
-
-    fn has_failed(&self) -> bool {
-        self.lanes.iter().any(|lane| lane.failed.is_some())
-    }
 }
 
 impl Pool {
-    pub fn new(lanes: impl Iterator<Item = Box<Stats>>) -> Self {
-        let lane = |stats| Lane { batches: VecDeque::new(), stats: Some(stats), failed: None };
+    pub fn new(lanes: impl Iterator<Item = Stats>) -> Self {
+        let lane = |stats| Lane { batches: VecDeque::new(), counted: Some(Ok(Box::new(stats))) };
         let state = State { lanes: lanes.map(lane).collect(), unused: Vec::new(), is_over: false };
         Self { state: Mutex::new(state), changed: Condvar::new() }
-    }
-
-    /// To be held as long as batches are added.
-    pub const fn more(&self) -> More<'_> {
-        More(self)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a batch, or waits until something changes if there is none.
-    fn count_or_wait<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    /// Counts the next batch. If there is none, blocks until another thread changes the state.
+    fn count_one<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let Some(lane) = state.next() else {
             return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         };
-        let Lane { batches, stats, failed } = &mut state.lanes[lane];
-        let batch = batches.pop_front().expect("it has one");
-        let has_failed = failed.is_some();
-        let mut taken = Taken { pool: self, lane, stats: stats.take(), batch, failed: None };
+        let Lane { batches, counted } = &mut state.lanes[lane];
+        let mut batch = batches.pop_front().expect("a batch waits");
+        let mut taken = Taken { pool: self, lane, counted: counted.take() };
         drop(state);
-        let stats = taken.stats.as_mut().expect("the lane was free");
-        if !has_failed {
-            let Batch { records, about, tables } = &taken.batch;
-            taken.failed = stats.update(records, about, tables).err();
+        if let Some(Ok(stats)) = &mut taken.counted
+            && let Err(error) = stats.update(&batch.records, &batch.about, &batch.tables)
+        {
+            taken.counted = Some(Err(error));
         }
         drop(taken);
-        self.lock()
+        batch.records.clear();
+        let mut state = self.lock();
+        state.unused.push(batch.records);
+        state
     }
 
-    /// Counts batches until all are counted and no more come.
+    /// Counts until [`Self::end`] was called and all batches are counted.
     pub fn count(&self) {
         let mut state = self.lock();
         while !state.is_over || state.waiting() > 0 {
-            state = self.count_or_wait(state);
+            state = self.count_one(state);
         }
     }
 
-    /// Adds a batch for each lane, and counts some if too many wait. False if a lane has failed.
-    pub fn add(&self, batches: impl Iterator<Item = Batch>) -> bool {
+    /// Takes the records of each lane and leaves empty buffers. Counts if too many batches wait.
+    /// Returns false once a lane has failed.
+    pub fn add(
+        &self,
+        records: &mut [Vec<Record>],
+        about: &Arc<About>,
+        tables: &Arc<Tables>,
+    ) -> bool {
         let mut state = self.lock();
-        for (lane, batch) in state.lanes.iter_mut().zip(batches) {
-            lane.batches.push_back(batch);
+        let State { lanes, unused, .. } = &mut *state;
+        for (lane, records) in lanes.iter_mut().zip(records) {
+            let records = std::mem::replace(records, unused.pop().unwrap_or_default());
+            let (about, tables) = (Arc::clone(about), Arc::clone(tables));
+            lane.batches.push_back(Batch { records, about, tables });
         }
         self.changed.notify_all();
         while state.waiting() > WAITING * state.lanes.len() {
-            state = self.count_or_wait(state);
+            state = self.count_one(state);
         }
-        !state.has_failed()
+        !state.lanes.iter().any(|lane| matches!(lane.counted, Some(Err(_))))
     }
 
-    /// Memory for the records of each lane.
-    pub fn room(&self) -> Vec<Vec<Record>> {
-        let mut state = self.lock();
-        let lanes = state.lanes.len();
-        let kept = state.unused.len().saturating_sub(lanes);
-        let mut room = state.unused.split_off(kept);
-        room.resize(lanes, Vec::new());
-        room
+    /// No batch will be added.
+    pub fn end(&self) {
+        self.lock().is_over = true;
+        self.changed.notify_all();
     }
 
-    /// The statistics of each lane, or why it failed.
+    /// The statistics of each lane, or why they failed.
     pub fn into_parts(self) -> impl Iterator<Item = Result<Stats, StatsError>> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        state.lanes.into_iter().map(|lane| match lane.failed {
-            Some(error) => Err(error),
-            None => Ok(*lane.stats.expect("all threads have ended")),
-        })
+        let counted = |lane: Lane| lane.counted.expect("all threads have ended");
+        state.lanes.into_iter().map(move |lane| counted(lane).map(|stats| *stats))
     }
 }
