@@ -6,7 +6,7 @@ use super::Bench;
 use super::import::write_msr;
 use crate::bench::Dice;
 use crate::report::{Page, Row, Unit, Wanted};
-use crate::{Failure, bench};
+use crate::{Failure, bench, process};
 use rustix::time::ClockId;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -15,7 +15,7 @@ use seekwell_trace::source::{About, BATCH, Capture, Clock, Tables};
 use seekwell_trace::stats::{Asked, Figure, Options, Stats};
 use std::fs::File;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -77,12 +77,14 @@ pub fn threads(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     let (text, store) = (folder.path().join("a.csv"), folder.path().join("a.parquet"));
     write_msr(File::create(&text)?, LINES, DISKS)?;
     let convert = [Path::new("trace"), Path::new("convert"), &text, &store];
-    timed(Command::new(&bench.seekwell).args(convert))?;
+    process::output(Command::new(&bench.seekwell).args(convert))?;
     for (what, file) in [("MSR CSV", &text), ("the store", &store)] {
         let rate = |threads| {
             let mut stats = Command::new(&bench.seekwell);
             stats.args(["trace", "stats", "--json", "--threads", threads]).arg(file);
-            Ok(LINES as f64 / timed(&mut stats)?)
+            let begun = Instant::now();
+            process::output(&mut stats)?;
+            Ok(LINES as f64 / begun.elapsed().as_secs_f64())
         };
         // The page cache is filled first.
         rate("2")?;
@@ -93,14 +95,6 @@ pub fn threads(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
         page.rows.push(Row::beside(what, unit, both?, Wanted::RatioAtLeast(TWO_THREADS)));
     }
     Ok(())
-}
-
-/// How long a program runs, in seconds.
-fn timed(command: &mut Command) -> Result<f64, Failure> {
-    let start = Instant::now();
-    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
-    let took = start.elapsed().as_secs_f64();
-    if status.success() { Ok(took) } else { Err(format!("{command:?} ended with {status}").into()) }
 }
 
 /// Where requests come from.
