@@ -190,7 +190,7 @@ impl Progress<'_> {
     }
 }
 
-/// Gets how a run progresses. The default does nothing.
+/// Called as a run progresses. The default does nothing.
 pub trait Observer {
     /// An execution is about to begin.
     fn started(&mut self, _at: &Progress<'_>) {}

@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The text of a file that need not be readable.
+    /// The text of a file; no error is noted if it cannot be read.
     pub fn hint(&self, path: &Path) -> Option<String> {
         let text = clean(&self.view.text(path).ok()?);
         (!text.is_empty()).then_some(text)
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         self.number(path, what, Need::Optional)
     }
 
-    /// A value of any other form, which need not be readable.
+    /// A value of any other form; no error is noted if it cannot be read.
     pub fn parsed<T: std::str::FromStr>(&self, path: &Path) -> Option<Fact<T>> {
         Some(Fact::new(self.hint(path)?.parse().ok()?, show(path)))
     }

@@ -186,7 +186,7 @@ fn nothing_a_healthy_disk_never_has_is_called_missing() {
         let Some(inspection) = inspected(e.fixture, e.disk) else { return };
         // The saved machines lack these two tables of /proc, which every machine has.
         let known = ["/proc/cpuinfo", "/proc/meminfo"];
-        // A virtual drive is no disk, and why it has no serial number is said.
+        // A virtual drive is no disk, and the inspection says why it has no serial number.
         let told = |what: &str| e.fixture == "megaraid" && what == "serial number";
         let missing = inspection.missing.iter();
         let other: Vec<_> =

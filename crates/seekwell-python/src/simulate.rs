@@ -71,7 +71,7 @@ impl Run {
     }
 }
 
-/// Keeps what it gets.
+/// Keeps what is reported to it.
 #[derive(Default)]
 struct Notes(Mutex<Vec<String>>);
 

@@ -40,7 +40,7 @@ struct Task {
     sample: Option<usize>,
 }
 
-/// Runs the rows; `progress` gets how many runs are done, and of how many.
+/// Runs the rows; `progress` is called with how many runs are done, and of how many.
 ///
 /// # Errors
 /// [`ReproduceError`] for the first row that cannot be run.

@@ -37,7 +37,7 @@ const PROBE_DEPTH: u32 = 128;
 /// Locked memory that is enough for a ring, in KiB.
 const RING_KIB: u32 = 1024;
 
-/// The engine for a choice, and, if it is not io_uring, why; `tell` hears that, too,
+/// The engine for a choice, and, if it is not io_uring, why. `tell` is called with that, too,
 /// unless threads were asked for.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! Measuring, as a library: a target is looked at and opened under the safety rules, a plan is run
 //! on it by an engine, and what comes out is a run document, saved after every unit.
 //!
-//! Nothing here prints or ends the process. A [`Watcher`] hears how it goes; what stops a run
+//! Nothing here prints or ends the process. A [`Watcher`] is informed of progress; what stops a run
 //! early is the [`Control`](seekwell_io::engine::Control) that the caller's signals set.
 
 #![warn(missing_docs)]

@@ -28,7 +28,7 @@ impl Host<'_> {
     }
 }
 
-/// Gets how a measurement goes. What it does with it is its own affair; a command line draws it.
+/// Informed as a measurement progresses; a command line draws it.
 pub trait Watcher: Sync {
     /// What is being done, without a known length.
     fn doing(&self, what: &str);

@@ -99,8 +99,8 @@ impl Stage<'_> {
     }
 
     /// Does something again and again until it has taken `least` in all: `prepare` is not measured,
-    /// `measured` is. Both get the number of the pass, from 0. Gives the sum of the passes and
-    /// how many there were.
+    /// `measured` is. Both are called with the number of the pass, from 0. Returns the sum of the
+    /// passes and how many there were.
     ///
     /// # Errors
     /// The first error of either.

@@ -82,7 +82,8 @@ pub fn roomy<T>(results: Result<T, SuiteError>) -> Option<Result<T, SuiteError>>
     Some(results)
 }
 
-/// The same in a directory that is there; `between` gets the name of each step that has ended.
+/// The same in a directory that is there; `between` is called with the name of each step that has
+/// ended.
 pub fn round_in(
     suite: &'static Suite,
     set: &[(&str, &str)],

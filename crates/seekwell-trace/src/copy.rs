@@ -48,8 +48,8 @@ pub struct Copied {
     pub written: Written,
 }
 
-/// Copies what is selected of a source into a new file. `go_on` gets how many requests were read
-/// so far; `false` stops the copy. Nothing is left behind then, nor after an error.
+/// Copies what is selected of a source into a new file. `go_on` is called with the number of
+/// requests so far; `false` stops the copy. Nothing is left behind then, nor after an error.
 ///
 /// # Errors
 /// What the source finds wrong, or what the format or the file cannot take.

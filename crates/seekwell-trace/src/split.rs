@@ -44,8 +44,8 @@ pub struct Piece {
 }
 
 /// Splits traces, one after the other, into files of a folder. A device keeps one name in all of
-/// them ([`identity`]). `go_on` gets how many requests were read; `false` stops it, and nothing
-/// is left behind then, nor after an error while reading.
+/// them ([`identity`]). `go_on` is called with the number of requests so far; `false` stops it, and
+/// nothing is left behind then, nor after an error while reading.
 ///
 /// # Errors
 /// What is wrong with a trace or the output; [`TraceError::TooManyFiles`];

@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 
 /// How often the watching thread looks.
 const TICK: Duration = Duration::from_millis(20);
-/// How often the onlooker hears of it.
+/// How often the onlooker is informed.
 const TELL: Duration = Duration::from_millis(500);
 /// The kernel's buffer for each CPU: a second and more of a million requests, but never more than
 /// this part of the memory that is free.
@@ -87,7 +87,7 @@ pub struct Wanted<'a> {
     pub quiet: bool,
     /// How long it is recorded at most.
     pub time: Option<Duration>,
-    /// The onlooker hears of each request that takes at least this long.
+    /// The onlooker is informed of each request that takes at least this long.
     pub min_latency: Option<Nanos>,
 }
 
@@ -130,7 +130,7 @@ pub struct Recorded {
 /// Writes what `recording` gives until the command, the time or `control` ends it.
 ///
 /// # Errors
-/// [`RecordError`]; the onlooker hears where what was recorded until then is kept.
+/// [`RecordError`]; the onlooker is informed where what was recorded until then is kept.
 pub fn record(
     mut recording: Recording,
     wanted: &Wanted<'_>,

@@ -158,7 +158,7 @@ impl Loop {
             return None;
         };
         let device = device.trim().to_owned();
-        // What a killed test set stays so for whoever attaches the device next.
+        // Settings of a killed test stay on the device.
         tool("blockdev", &["--setrw", &device]);
         let queue = Path::new("/sys/block").join(device.trim_start_matches("/dev/")).join("queue");
         for (limit, value) in [("max_sectors_kb", "1280"), ("nr_requests", "128")] {
