@@ -76,13 +76,13 @@ enum Task {
     Storagemark(storagemark::Args),
     /// Record the traces behind `seekwell reproduce` from the programs of the documents.
     RecordPublished(published::Args),
-    /// Boot real kernels on emulated hardware and see whether the program tells the truth of them.
+    /// Boot real kernels on emulated hardware and check what the program reports of them.
     Lab(lab::Args),
     /// Pass one connection of a guest on to a socket; QEMU runs this for the lab.
     #[command(hide = true)]
     LabRelay(lab::relay::Args),
     /// Run all tests, several programs at a time, and sum up the results; `make test` builds them.
-    Test,
+    Test(test::Args),
 }
 
 #[expect(clippy::print_stderr, reason = "errors are for the terminal")]
@@ -105,7 +105,7 @@ fn main() -> ExitCode {
         Task::RecordPublished(args) => published::run(&args),
         Task::Lab(args) => lab::run(&args),
         Task::LabRelay(args) => lab::relay::run(&args),
-        Task::Test => test::run(),
+        Task::Test(args) => test::run(&args),
     };
     match done {
         Ok(code) => code,
@@ -116,7 +116,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What stops a chore: a sentence for whoever runs it.
+/// What stops a chore, as a sentence.
 type Failure = Box<dyn std::error::Error>;
 
 /// The top of the working tree.

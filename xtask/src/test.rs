@@ -2,6 +2,7 @@
 //! results. `make test` builds them first.
 //!
 //! On the gate's machine (Debian, root, `CI=true`) whatever is skipped must stand in `skips.toml`.
+//! `--rounds 20 --hogs 2` shows that no test depends on a quiet machine.
 
 use crate::bench::{Artifact, built};
 use crate::{Failure, root};
@@ -11,7 +12,7 @@ use rustix::thread::UnshareFlags;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
 use std::path::Path;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -19,7 +20,18 @@ use std::time::Instant;
 /// program may get no processor for 100 ms, and a run of 600 ms is then too short to be valid.
 const TESTS_PER_PROCESSOR: usize = 2;
 
-pub fn run() -> Result<ExitCode, Failure> {
+#[derive(clap::Args)]
+pub struct Args {
+    /// Run all tests this many times
+    #[arg(long, default_value_t = 1)]
+    rounds: u32,
+
+    /// Keep this many processors busy meanwhile
+    #[arg(long, default_value_t = 0)]
+    hogs: usize,
+}
+
+pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let expected: Expected = toml::from_str(&std::fs::read_to_string(root().join(EXPECTED))?)?;
     let is_root = rustix::process::geteuid().is_root();
     if is_root {
@@ -27,21 +39,67 @@ pub fn run() -> Result<ExitCode, Failure> {
     }
     let ci = std::env::var("CI").is_ok_and(|it| it == "true");
     let is_gate = is_root && ci && Path::new("/etc/debian_version").exists();
+    let _hogs = Hogs::start(args.hogs)?;
+    let mut is_green = true;
+    for round in 1..=args.rounds {
+        let begun = Instant::now();
+        let mut summary = all_tests()?;
+        summary.judge(&expected, is_gate);
+        summary.print();
+        print_round(round, args, begun);
+        is_green &= summary.failed.is_empty();
+    }
+    Ok(if is_green { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn all_tests() -> Result<Summary, Failure> {
     let processors = std::thread::available_parallelism()?.get();
     let (alone, together) = programs(processors)?;
     let summary = Mutex::new(Summary::default());
     side_by_side(alone, 1, &summary);
     side_by_side(together, processors, &summary);
-    let mut summary = summary.into_inner().unwrap_or_else(|e| e.into_inner());
-    summary.judge(&expected, is_gate);
-    summary.print();
-    Ok(if summary.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(summary.into_inner().unwrap_or_else(|e| e.into_inner()))
+}
+
+#[expect(clippy::print_stdout, reason = "a line below the summary")]
+fn print_round(round: u32, args: &Args, begun: Instant) {
+    if args.rounds > 1 {
+        let (rounds, hogs, spent_s) = (args.rounds, args.hogs, begun.elapsed().as_secs());
+        println!("round {round} of {rounds}: {spent_s} s beside {hogs} CPU hogs");
+    }
+}
+
+/// Processes that compute until this is dropped.
+struct Hogs(Vec<Child>);
+
+impl Hogs {
+    /// Each in a session of its own: the kernel shares processors between sessions. They end with
+    /// this process, however that ends.
+    fn start(hogs: usize) -> Result<Self, Failure> {
+        let mut started = Self(Vec::new());
+        for _ in 0..hogs {
+            let mut hog = Command::new("setsid");
+            hog.args(["setpriv", "--pdeathsig", "KILL", "sh", "-c", "while :; do :; done"]);
+            let hog = hog.stdin(Stdio::null()).spawn();
+            started.0.push(hog.map_err(|e| format!("setsid of util-linux: {e}"))?);
+        }
+        Ok(started)
+    }
+}
+
+impl Drop for Hogs {
+    fn drop(&mut self) {
+        for hog in &mut self.0 {
+            let _ = hog.kill();
+            let _ = hog.wait();
+        }
+    }
 }
 
 /// Gives this process and its children mounts of their own, which go with them: tracefs, mounted
-/// here or not, and shared memory of which nobody else has taken a part.
+/// here or not, and shared memory of their own.
 fn own_mounts() -> std::io::Result<()> {
-    // SAFETY: this process has one thread, and file descriptors stay shared with nobody.
+    // SAFETY: this process has one thread, and file descriptors are not unshared.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS)? };
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let tracing = Path::new("/sys/kernel/tracing");
@@ -191,7 +249,7 @@ impl Summary {
         }
     }
 
-    /// On the gate's machine a skip that nobody expects is a failure.
+    /// On the gate's machine an unexpected skip is a failure.
     fn judge(&mut self, expected: &Expected, is_gate: bool) {
         let skipped = std::mem::take(&mut self.skipped);
         for (why, times) in skipped {
