@@ -1,5 +1,5 @@
 //! Parameter files of DiskSim, as a drive and as a whole system, all four in one text: parts are
-//! told apart by a line of dashes.
+//! separated by a line of dashes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! A snapshot comes from whoever reports a bug.
+//! A snapshot comes from the reporter of a bug.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

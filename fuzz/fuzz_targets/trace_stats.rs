@@ -1,5 +1,5 @@
 //! A part of statistics may be damaged or made to do harm. What is read has one form, merges with
-//! itself into an error at most, and tells something.
+//! itself into an error at most, and is not empty.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

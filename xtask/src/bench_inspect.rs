@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn measure(contenders: &mut [Contender<'_>], rounds: u32) -> Result<(), Failure> {
-    // The first reads find a cold cache, which is nobody's merit.
+    // The first reads find a cold cache and do not count.
     for contender in contenders.iter_mut() {
         (contender.run)()?;
     }

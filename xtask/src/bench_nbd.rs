@@ -29,7 +29,7 @@ pub struct Args {
 const MACHINES: [(&str, bool); 3] =
     [("pii350-default", true), ("p4sbe-ich8-ahci", true), ("nvme-ssd", false)];
 
-/// What is asked of each: a name, and options that fio and seekwell read alike.
+/// What each is measured at: a name, and options that fio and seekwell read alike.
 const WORKLOADS: [(&str, [&str; 4]); 4] = [
     ("4 KiB random reads, depth 1", ["--rw=randread", "--bs=4k", "--iodepth=1", "--fsync=0"]),
     ("4 KiB random reads, depth 32", ["--rw=randread", "--bs=4k", "--iodepth=32", "--fsync=0"]),

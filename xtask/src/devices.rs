@@ -70,7 +70,7 @@ impl Loop {
         let dir = TempDir::new_in(dir)?;
         let backing = dir.path().join("disk");
         fill(File::create(&backing)?, bytes)?;
-        // Reclaiming gigabytes that nobody reads again would disturb the measurement.
+        // Reclaiming gigabytes of unused cache would disturb the measurement.
         fadvise(File::open(&backing)?, 0, None, Advice::DontNeed)?;
         let mut disk = Self::over(&backing, &["--direct-io=on"])?;
         disk.below = Some(Box::new(dir));
@@ -266,7 +266,7 @@ fn need_memory() -> Result<(), Failure> {
 }
 
 /// Writes incompressible data (a xorshift sequence), so that nothing is answered from a map of zero
-/// pages, with the mark, so that it is nobody's.
+/// pages, with the mark, so that it may be overwritten.
 fn fill(mut file: File, bytes: u64) -> Result<(), Failure> {
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let mut block = vec![0; 1 << 20];

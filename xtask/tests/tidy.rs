@@ -1,4 +1,4 @@
-//! What can be counted about style is a test, so that nobody has to say it in review.
+//! Rules of style that a test can check.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ const MAX_FILE_LINES: usize = 1000;
 const LONG_FILE_LINES: usize = 500;
 const MAX_FUNCTION_LINES: usize = 120;
 const MAX_COLUMNS: usize = 100;
-/// Folders nobody wrote by hand.
+/// Generated folders.
 const GENERATED: [&str; 8] =
     ["target", "node_modules", ".git", "dist", ".cache", "corpus", "artifacts", "coverage"];
 const MADE: [&str; 3] =
@@ -196,7 +196,7 @@ fn tests_lie_where_contributing_says() {
 
 #[test]
 fn every_file_of_a_folder_of_tests_is_a_module_of_it() {
-    // A test in a file that nobody names is never run.
+    // A test in a file that no `mod` names is never run.
     let mut unnamed = Vec::new();
     let all = rust();
     for main in all.iter().filter(|s| s.name.ends_with("/main.rs") && s.name.contains("/tests/")) {

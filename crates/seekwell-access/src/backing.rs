@@ -1,4 +1,4 @@
-//! Which file a loop device shows or a process uses, as far as files can be told apart.
+//! Which file a loop device shows or a process uses, as far as files can be distinguished.
 //!
 //! Device and inode name a file, but not for file systems that show the files of others: the same
 //! file has other numbers through an overlay, FUSE or a network. What an overlay shows is looked up
@@ -29,7 +29,7 @@ impl FileId {
 /// A file that somebody uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Backing {
-    /// As whoever uses it has it open.
+    /// As its user has it open.
     id: FileId,
     /// The file that holds its data, if it is known.
     data: Option<FileId>,
@@ -44,7 +44,7 @@ type Process = Option<u32>;
 
 /// File systems without a block device of their own in `st_dev` that hold their files themselves.
 const OWN: [&str; 7] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "btrfs", "bcachefs", "zfs"];
-/// What the kernel calls memory that is a file on a mount nobody sees.
+/// What the kernel calls memory that is a file on a mount of its own.
 const MEMORY: [&str; 4] = ["/memfd:", "/SYSV", "/dev/zero", "/anon_hugepage"];
 
 /// Looks at a file without asking a server, which may be gone.
@@ -173,7 +173,7 @@ fn shown_by_overlay(
         (s.stx_size, s.stx_blocks, s.stx_mode, s.stx_uid, times)
     };
     mount.overlay_layers().iter().map(|layer| layer.join(&below)).find_map(|file| {
-        // A layer has the name that it had for whoever mounted it.
+        // A layer has the name that was given at the mount.
         let inside = process.map(|pid| inside(pid, &file));
         [Some(file.clone()), inside].into_iter().flatten().find_map(|path| {
             let stat = look(&path).ok()?;

@@ -131,7 +131,7 @@ pub fn open_for_destruction(
     labels(view, path, &family, &look)?;
 
     let (fd, direct) = once_free(|| open_exclusively(view, path, &family))?;
-    // Asked again, now that nobody else can claim it.
+    // Checked again, now that no other process can claim it.
     let family = Family::of(view, path, dev)?;
     once_free(|| in_use::check(view, path, &family))?;
     let zones = writable_zones(path, &look, order)?;

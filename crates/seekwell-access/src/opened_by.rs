@@ -3,7 +3,7 @@
 //! What a descriptor is open on is decided by its device number or inode: the text of the link in
 //! `/proc/PID/fd` names a node that may be gone or be called something else. A mapping lasts after
 //! its descriptor was closed. Any counts, also one for reading only: udev, blkid and monitors read
-//! a device in passing, and nobody maps it in passing.
+//! a device in passing, but none maps it in passing.
 
 use crate::Refusal;
 use crate::backing::look;

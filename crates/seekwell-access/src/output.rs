@@ -2,7 +2,7 @@
 //!
 //! An output grows without a name (`O_TMPFILE`), so that no way out leaves a part of it behind, and
 //! gets one when it is whole. Where there are no such files it grows under another name in the same
-//! folder, `.seekwell-PID-START-RANDOM.tmp`, which nobody can guess and the next sweep finds. It
+//! folder, `.seekwell-PID-START-RANDOM.tmp`, which cannot be guessed and the next sweep finds. It
 //! replaces nothing but a regular file, and that only on request: as root, an output that simply
 //! renamed would replace `/dev/null` for the whole system.
 

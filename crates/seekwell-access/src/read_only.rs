@@ -125,7 +125,7 @@ pub(crate) fn make_direct(file: &OwnedFd, smallest: u32) -> Result<Option<u32>, 
         let mut buffer = Aligned::new(64 << 10);
         let mut block = smallest.max(512);
         while block <= 64 << 10 {
-            // At offset 0 the length alone decides. Further on a short file would answer with its
+            // At offset 0 the length alone decides. Further on a short file would return its
             // end before the alignment is looked at.
             let bytes = &mut buffer.get_mut()[..block as usize];
             match rustix::io::retry_on_intr(|| rustix::io::pread(file, &mut *bytes, 0).map(drop)) {

@@ -41,7 +41,7 @@ pub enum Refusal {
         target.display(), target.display()
     )]
     WrongSerial { target: PathBuf, given: String, wanted: &'static str },
-    /// The device has neither serial nor WWN, so nobody can say that they mean it.
+    /// The device has neither serial nor WWN, so it cannot be confirmed by name.
     #[error(
         "{} shows neither a serial number nor a WWN, and one is needed to name what is destroyed; \
          a virtual disk gets one in its configuration (QEMU: `serial=NAME`)", target.display()

@@ -1,6 +1,6 @@
 //! The machine's own condition around a run: heat, held-back processors, counts of errors.
 //!
-//! A disk or processor that has become too hot makes itself slow, and then the numbers tell of the
+//! A disk or processor that has become too hot makes itself slow, and then the numbers show the
 //! cooling and not of the setting. The kernel shows this in passing: temperatures with the limits
 //! their owners state (hwmon, thermal zones), how often a processor was held back
 //! (`thermal_throttle`), and how fast it may run (`cpufreq`). Whoever knows how to ask a disk for

@@ -294,7 +294,7 @@ fn take(device: &mut Device, who: Identity) {
 }
 
 /// Who the device whose real sysfs folder is `dir` is, as [`crate::inspect()`] says it, and nothing
-/// else. No file of its queue is read: those wait for whoever is changing the queue, and on a disk
+/// else. No file of its queue is read: those wait for a change of the queue to end, and on a disk
 /// that hangs such a change does not end.
 pub fn identity(view: &dyn View, dir: &Path) -> Identity {
     let mut r = Reader::new(view);

@@ -1,4 +1,4 @@
-//! Shapes of machines nobody here owns, built by hand: each is a minimal copy of what such a
+//! Shapes of machines that are not at hand, built by hand: each is a minimal copy of what such a
 //! machine's kernel shows.
 
 use seekwell_inspect::facts::{MapperTarget, Usage};

@@ -39,7 +39,7 @@ pub struct Control {
     pub requests: AtomicU64,
     /// Bytes moved so far.
     pub bytes: AtomicU64,
-    /// Latencies as they come, for whoever looks on.
+    /// Latencies as they come, for a live display.
     pub gauge: Gauge,
 }
 

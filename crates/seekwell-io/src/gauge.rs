@@ -1,4 +1,4 @@
-//! What a run is doing right now, for whoever looks on.
+//! What a run is doing right now, for a live display.
 //!
 //! The loop keeps its histograms anyway. While somebody looks on, it adds what came to them since
 //! it last did so to counters that are shared, every fifth of a second: one comparison a turn of
@@ -31,7 +31,7 @@ pub struct Glance {
 }
 
 impl Default for Gauge {
-    /// One that nobody watches.
+    /// One without a display.
     fn default() -> Self {
         let bins = (0..BINS).map(|_| AtomicU64::new(0)).collect();
         Self { watched: AtomicBool::new(false), bins, span_ns: AtomicU64::new(0) }
@@ -60,7 +60,7 @@ impl Gauge {
 /// One loop's side of a gauge.
 #[derive(Debug)]
 pub(crate) struct Feed {
-    /// When to report next; never if nobody is watching.
+    /// When to report next; never without a display.
     due: Nanos,
     last: Nanos,
     /// What has been reported of each bin so far.

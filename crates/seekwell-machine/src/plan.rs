@@ -34,7 +34,7 @@ const TRACE_DEPTH: u32 = 1024;
 /// A machine that completes less than this share of the requests that arrive has a growing queue.
 const KEEPS_UP: f64 = 0.95;
 
-/// What is asked of the machines.
+/// What the machines are to do.
 #[derive(Debug, Clone, Copy)]
 pub enum Load<'a> {
     /// Drawn requests: `requests` of them, over the region of the workload or as much of it as a

@@ -31,7 +31,7 @@ pub trait Wire: Send {
     /// data is still to cross.
     fn unit(&self) -> u32;
 
-    /// Until the wire can be used again after nothing was asked of the part for that long.
+    /// Until the wire can be used again after the part was idle for that long.
     fn wake(&self, _idle: Nanos) -> Nanos {
         Nanos::ZERO
     }
@@ -65,7 +65,7 @@ impl Line {
 /// Data waits its turn. Commands and status are short and go between the units of whatever is
 /// crossing, and what crosses next begins later by as much. What is written has crossed before the
 /// part sees the command. What is read may cross while the medium still gives the rest of it; it
-/// begins as late as it can without ending later, so that nobody waits for a medium.
+/// begins as late as it can without ending later, so that the wire never waits for a medium.
 #[derive(Debug)]
 pub struct Attached<W, P> {
     wire: W,

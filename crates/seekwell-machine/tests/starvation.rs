@@ -122,7 +122,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// The DragonFly driver of before April 2011 gave tags to whoever came first. Writes came in
+    /// DragonFly's driver gave tags first come, first served until April 2011. Writes came in
     /// floods and took all of them.
     #[test]
     fn one_pool_of_tags_starves_reads_and_a_split_cures_it(
@@ -140,7 +140,7 @@ proptest! {
         // The pool starves least where readers are many: 2.996 for 17 beside 96 writers.
         let times = if writers < 8 * readers { 2.5 } else { 3.0 };
         prop_assert!(split.per_s[0] > times * shared.per_s[0], "{shared:?} {split:?}");
-        // Writes pay for it, but go on; and nobody waits forever.
+        // Writes pay for it, but go on; and no request waits forever.
         prop_assert!(split.per_s[1] > 0.3 * shared.per_s[1], "{shared:?} {split:?}");
         prop_assert!(split.longest.iter().all(|ns| ns.as_secs_f64() < 15.0), "{split:?}");
         // Two thirds and one of 31.

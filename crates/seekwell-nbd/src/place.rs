@@ -79,7 +79,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why nobody can listen at a place.
+/// Why a server cannot listen at a place.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// Somebody does already.
@@ -179,7 +179,7 @@ fn lock_folder(socket: &Path) -> Result<File, ListenError> {
     }
 }
 
-/// Removes a socket at which nobody answers, and nothing else.
+/// Removes a socket without a server, and nothing else.
 fn remove_dead(path: &Path) -> Result<(), ListenError> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -166,7 +166,7 @@ pub enum ProtocolError {
         /// What begins such a message.
         wanted: u64,
     },
-    /// Flags of the handshake that nobody offered.
+    /// Flags of the handshake that were not offered.
     #[error("the client sets flags that were not offered: {flags:#x}")]
     Flags {
         /// All it set.

@@ -187,7 +187,7 @@ fn decode(path: &Path, reading: &Reading) -> Result<Vec<Receiver<Piece>>, TraceE
 /// Takes a batch, or none at the end; says whether more are wanted.
 type Give<'a> = &'a dyn Fn(Option<RecordBatch>) -> bool;
 
-/// Makes batches on a thread, until there is an error or nobody wants more.
+/// Makes batches on a thread, until there is an error or the reader is gone.
 fn on_thread(
     work: impl FnOnce(Give<'_>) -> Result<(), ArrowError> + Send + 'static,
 ) -> Receiver<Piece> {

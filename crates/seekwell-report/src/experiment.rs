@@ -238,7 +238,8 @@ fn course(document: &Document) -> Option<Course> {
     })
 }
 
-/// The changes of blocks; only once there is a conclusion, for nobody should watch them come in.
+/// The changes of blocks; only once there is a conclusion, so that the experiment is not stopped
+/// early.
 fn blocks(document: &Document) -> Option<Blocks> {
     let conclusion = document.conclusion.as_ref()?;
     let each = values(document, &document.design.metric);

@@ -5,7 +5,7 @@
 //! decided once, in `figures` and `rows`; the page is handed the same strings. So two reports of
 //! one run can never differ. Nothing here prints.
 //!
-//! All text may come from a disk or a path, and nobody vouches for those: every renderer passes it
+//! Text may come from a disk or a path and is not trusted: every renderer passes it
 //! through `text` first.
 
 mod attachment;

@@ -1,4 +1,4 @@
-//! Text that nobody vouches for, made safe for each place it goes to, and wrapped to a width.
+//! Untrusted text, made safe for each place it goes to, and wrapped to a width.
 //!
 //! A disk's model string can hold a terminal's escape sequence, a file name can hold markup or
 //! override the direction of writing. None of it is dropped, for it may be the clue: it is shown.

@@ -184,7 +184,7 @@ pub struct RealExecutor {
     clock: Clock,
     /// Phases that are issued by an engine and under tags of their own.
     by_phase: BTreeMap<String, (Engine, Option<(TagPolicy, u32)>)>,
-    /// Phases that are asked of a model of their own.
+    /// Phases that run on a model of their own.
     models: BTreeMap<String, Arc<Model>>,
     /// The same data through the page cache, once that was asked for.
     buffered: Option<OwnedFd>,

@@ -1,4 +1,4 @@
-//! What devices below a target count: what a drive has written, asked of it before and after each
+//! What devices below a target count: what a drive has written, read before and after each
 //! run that writes; how long a cloud volume's limits were exceeded; how long the metadata of a thin
 //! pool was busy.
 //!

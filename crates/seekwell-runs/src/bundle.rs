@@ -10,7 +10,7 @@
 //! Folders and files are this user's alone. Each file is an [`OutputFile`], so that it is there
 //! whole or not at all. The detail goes
 //! first, so a kill between the two leaves a summary with a little more detail than it speaks of,
-//! never with less. A bundle that says `running` and whose lock nobody holds was killed.
+//! never with less. A bundle that says `running` and is not locked was killed.
 
 use crate::document::{Detail, RunDocument, RunKind};
 use crate::error::StoreError;
@@ -188,7 +188,7 @@ pub fn is_being_written(dir: &Path) -> bool {
     })
 }
 
-/// Removes what killed processes left: unfinished files, locks nobody holds, and folders in which
+/// Removes what killed processes left: unfinished files, stale locks, and folders in which
 /// nothing was ever saved. Closes what earlier versions left open to others. What fails is left for
 /// the next time.
 pub(crate) fn sweep(store: &Path) {

@@ -4,7 +4,7 @@ use crate::document::{RunKind, Status};
 use crate::spread::Spread;
 use std::path::PathBuf;
 
-/// How a kept run stands: its [`Status`], but a `running` one that nobody is writing was killed.
+/// How a kept run stands: its [`Status`], but a `running` one without a writer was killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunState {
     /// A living process is measuring.
@@ -32,7 +32,7 @@ impl RunState {
 }
 
 impl RunState {
-    /// How a run stands that nobody is writing.
+    /// How a run without a writer stands.
     pub const fn left_at(status: Status) -> Self {
         match status {
             Status::Running => Self::Killed,

@@ -1,4 +1,4 @@
-//! Where runs are kept when nobody says otherwise: the XDG base directory rules.
+//! Where runs are kept by default: the XDG base directory rules.
 
 use crate::error::StoreError;
 use std::ffi::OsStr;

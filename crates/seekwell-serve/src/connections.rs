@@ -11,7 +11,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 pub struct Connections {
     place: Box<Place>,
-    /// Those that nobody uses; `None` if one is to be opened first.
+    /// Idle ones; `None` if one is to be opened first.
     free: Mutex<Vec<Option<Database>>>,
     returned: Condvar,
 }

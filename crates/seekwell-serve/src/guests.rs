@@ -1,5 +1,5 @@
 //! Who is connected, and whose turn it is. A guest that has to be waited for, or waits itself until
-//! its answer can be made, can lose its place to a newcomer. Turns go to whoever came last: when
+//! its answer can be made, can lose its place to a newcomer. The newest goes first: when
 //! there are more requests than can be answered, those that came first are given up already.
 
 use seekwell_sys::seats::{Seat, Seats, Taken, peer};

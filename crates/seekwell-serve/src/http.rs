@@ -12,7 +12,7 @@ const MOST_HEADERS: usize = 64;
 const HEAD_TIME: Duration = Duration::from_secs(2);
 /// Each [`CHUNK`] of an answer has to be taken within this time: 13 KiB a second.
 const CHUNK_TIME: Duration = Duration::from_secs(5);
-/// What is left of a request, a body that nobody asked for, is thrown away for so long: closing
+/// What is left of a request, an unused body, is read and dropped for this long: closing
 /// with unread bytes resets the connection, and the answer is lost on the way.
 const LINGER: Duration = Duration::from_millis(500);
 const CHUNK: usize = 64 << 10;

@@ -27,7 +27,7 @@ pub enum Severity {
 }
 
 /// Why an experiment is not fit for a verdict, or what to keep in mind beside it. The first ones
-/// are found by whoever runs the experiment, the others by [`gates`].
+/// are found while the experiment runs, the others by [`gates`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Gate {

@@ -1,8 +1,8 @@
 //! What the data allow to be said, in the words in which it is said.
 //!
-//! Three answers are told apart that a p value mixes up: a difference was shown; a difference that
-//! matters was ruled out (two one-sided tests, Schuirmann 1987); neither. A test that failed to
-//! show a difference never becomes "the same".
+//! Three answers are distinguished that a p value mixes up: a difference was shown; a difference
+//! that matters was ruled out (two one-sided tests, Schuirmann 1987); neither. A test that failed
+//! to show a difference never becomes "the same".
 
 use crate::gate::Gate;
 use crate::interval::{Interval, percent};

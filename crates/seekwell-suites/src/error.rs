@@ -82,7 +82,7 @@ classify!(SuiteError {
 });
 
 impl SuiteError {
-    /// A failed call, with the reasons that have a name of their own told apart.
+    /// A failed call; reasons with names of their own become variants of their own.
     pub fn io(what: &'static str, path: &Path, source: io::Error) -> Self {
         let owned = path.to_path_buf();
         match source.raw_os_error().map(Errno::from_raw_os_error) {

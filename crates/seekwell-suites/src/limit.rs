@@ -1,6 +1,6 @@
 //! Whether the disk or the processor was the limit of a step, with what was counted as evidence.
 //!
-//! In a closed loop whoever works waits for one of the two all the time. The disk's share of the
+//! In a closed loop a worker waits for one of the two all the time. The disk's share of the
 //! time is what its own counters say: requests outstanding, and flushes. The processor's is what
 //! the program used of what its threads could have had; where another program does part of the
 //! work, as a web server does, how busy all CPUs were. What others took of the processor is said

@@ -1,4 +1,4 @@
-//! What an error means to whoever started the program, whichever library it came from.
+//! What an error means to the user, whichever library it came from.
 
 use crate::is_wrong_file;
 use std::io;

@@ -1,8 +1,8 @@
 //! A test twin of the live system: a view built by hand.
 //!
-//! Code that reads the kernel's files is tested on this, so that devices nobody here owns, files
-//! that fail and files that lie can all be had in a test. It holds no behaviour of its own beyond
-//! a file tree's.
+//! Code that reads the kernel's files is tested on this, so that devices that are not at hand,
+//! files that fail and files that lie can all be had in a test. It holds no behaviour of its own
+//! beyond a file tree's.
 
 use crate::tree::{Node, Tree};
 use crate::view::{View, ViewError};

@@ -13,7 +13,7 @@ pub const FORMAT: &str = "seekwell/snapshot/1";
 pub const LISTING: &str = "sysfs.txt";
 /// The name of a snapshot folder's file of sections.
 pub const SECTIONS: &str = "proc.txt";
-/// The path that such text has in a snapshot: no kernel's, and so nobody's else.
+/// The path that such text has in a snapshot: no kernel has it, so it is unambiguous.
 pub const LSPCI: &str = "/lspci";
 
 /// The largest file read, in bytes. A server with a hundred disks needs about 20 MiB.

@@ -1,6 +1,6 @@
 //! The mark that every sector bears which seekwell wrote to a raw device.
 //!
-//! A device is overwritten only if nobody needs what is on it. Data of our own is known by this
+//! A device is overwritten only if its data is not needed. Data of our own is known by this
 //! mark, so that a device can be measured again, also after a run that was killed. It holds for the
 //! whole sector, because eight bytes at its start may stand before anything:
 //!

@@ -56,7 +56,7 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// The folders that an overlay shows, the topmost first, as whoever mounted it named them.
+    /// The folders that an overlay shows, the topmost first, as named at the mount.
     pub fn overlay_layers(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for key in ["upperdir=", "lowerdir=", "lowerdir+=", "datadir+="] {

@@ -120,7 +120,7 @@ impl Namespace {
     /// # Errors
     /// As for [`admin`]; `ENOTTY` if it is not a namespace, `EACCES` without root before Linux 6.2.
     pub fn of(device: impl AsFd) -> io::Result<Self> {
-        // SAFETY: the request takes no argument and answers with a number.
+        // SAFETY: the request takes no argument and returns a number.
         let id = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), ID) };
         let id = u32::try_from(id).map_err(|_| io::Error::last_os_error())?;
         let mut page = [0; IDENTIFY_BYTES];

@@ -80,7 +80,7 @@ impl<V: View + 'static> Patient<V> {
     }
 }
 
-/// A thread that does one job after the other until nobody can send any more.
+/// A thread that does one job after the other until all senders are gone.
 fn helper() -> Sender<Job> {
     let (jobs, todo): (Sender<Job>, Receiver<Job>) = channel();
     // Without a thread the receiver is dropped, and the first job sent says so.

@@ -20,22 +20,22 @@ pub enum Seat {
     Free,
     /// In the place of this one.
     Of(u64),
-    /// Nowhere: everybody in the way is being served.
+    /// Nowhere: every connection is being served.
     Nowhere,
 }
 
 /// How many places there are.
 #[derive(Debug, Clone, Copy)]
 pub struct Seats {
-    /// For everybody together.
+    /// For all peers together.
     pub all: usize,
     /// For one peer.
     pub per_peer: usize,
 }
 
 impl Seats {
-    /// The place of a newcomer: a free one, else that of whoever has kept its server waiting
-    /// longest, of its own peer where that has as many as one peer may have.
+    /// The place of a newcomer: a free one, else that of the connection that has kept its server
+    /// waiting longest, of its own peer where that has as many as one peer may have.
     pub fn find<P: PartialEq, T: Ord>(
         self,
         peer: &P,

@@ -1,6 +1,5 @@
 //! The one place that starts threads. A limit on processes or memory refuses one, which `spawn` and
-//! `Scope::spawn` of the standard library answer with a panic: those begun before may wait for
-//! ever.
+//! `Scope::spawn` of the standard library turn into a panic: those begun before may wait for ever.
 
 use crate::classify;
 use rustix::process::{Resource, getrlimit};

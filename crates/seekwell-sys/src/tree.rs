@@ -15,7 +15,7 @@ pub(crate) enum Node {
     File(Vec<u8>),
     /// A symbolic link with its target as written.
     Link(PathBuf),
-    /// A file the kernel answers with an error.
+    /// A file for which the kernel returns an error.
     Error(io::ErrorKind),
 }
 

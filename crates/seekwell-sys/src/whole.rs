@@ -1,5 +1,5 @@
 //! Reading files whole, up to a bound. A path that was typed or found may name a device without an
-//! end, a pipe that nobody writes to, or a file larger than memory.
+//! end, a pipe without a writer, or a file larger than memory.
 
 use rustix::fs::OFlags;
 use std::fs::{self, File, FileType, OpenOptions};

@@ -1,6 +1,6 @@
 //! Who else sets it: a setting that is put back by a daemon an hour later was not kept.
 //!
-//! Only configuration is read; nothing is asked of a daemon.
+//! Only configuration is read; daemons are not queried.
 
 use crate::disk::Disk;
 use crate::setting::{Attribute, Udev};

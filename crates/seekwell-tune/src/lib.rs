@@ -4,7 +4,7 @@
 //! the change is made by a guard: a process of its own, locked in memory, with every file it needs
 //! already open, that outlives the terminal and puts everything back unless it learns in time that
 //! the new state is to stay ([`guard`]). What it is about to do is written and synced first
-//! ([`journal`]), so that whoever comes after a crash knows the state as it was; every write has a
+//! ([`journal`]), so that the previous state is known after a crash; every write has a
 //! deadline and is read back ([`apply`]), because a kernel that accepted a value has not always set
 //! it, and because a write to a queue that is stuck does not return.
 //!

@@ -106,7 +106,7 @@ fn file_name(id: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let short: String =
         id.chars().rev().take(40).collect::<Vec<_>>().into_iter().rev().map(keep).collect();
-    // What was replaced or cut off still tells two disks apart.
+    // What was replaced or cut off still distinguishes two disks.
     format!("61-seekwell-{}-{:08x}.rules", short.trim_matches('_'), crc.sum())
 }
 

@@ -1,4 +1,4 @@
-//! Files that nobody should trust, given to every command that reads one.
+//! Hostile files, given to every command that reads one.
 
 use super::Section;
 use super::rig::{Rig, tool, tree};

@@ -185,7 +185,7 @@ fn after(
         if !back() {
             wrong.push("SETTINGS LOST: an attribute did not come back".to_owned());
         }
-        // A journal that nobody guards stays until this is said; without one it is a usage error.
+        // A journal without a guard stays until this is said; without one it is a usage error.
         let undone = rig.run(["tune", "undo", disks.tried.name()])?;
         if undone.documented().is_err() || !matches!(undone.code(), Some(0 | 2)) || !back() {
             wrong.push(format!("tune undo: exit status {:?}: {}", undone.code(), undone.err));

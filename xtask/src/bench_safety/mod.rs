@@ -3,7 +3,7 @@
 //!
 //! Five sections: devices that must not be overwritten, with a checksum of every byte before and
 //! after; kills at random moments; faults of the surroundings (limits, full disks, signals); files
-//! nobody should trust; and a web server under bad requests. Each has controls that must succeed,
+//! from attackers; and a web server under bad requests. Each has controls that must succeed,
 //! so that a program that refuses everything does not pass. All devices, mounts and files are the
 //! campaign's own.
 

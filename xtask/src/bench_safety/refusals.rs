@@ -311,7 +311,7 @@ fn roads(
     ])
 }
 
-/// A device that is nobody's must be written, again and again.
+/// A free device must be written, again and again.
 fn controls(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
     let dir = rig.folder("disks")?;
     let disk = match Loop::sparse(&dir, "blank", 64 * MIB) {
@@ -345,7 +345,7 @@ fn controls(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Devices that are nobody's although that takes a look: of any size, shown by an overlay, beside a
+/// Devices that are free although that takes a look: of any size, shown by an overlay, beside a
 /// partition in use, and with data that was accepted.
 fn more_controls(rig: &Rig, section: &mut Section) -> Result<(), Failure> {
     let bench = |path: &Path, serial: &Path, more: &[&str]| -> Result<Ended, Failure> {
@@ -439,7 +439,7 @@ impl Drop for Swap {
     }
 }
 
-/// The kernel keeps the mark for whoever gets the same number next.
+/// The kernel keeps the mark for the next device with the same number.
 struct ReadOnly(PathBuf);
 
 impl Drop for ReadOnly {

@@ -47,7 +47,7 @@ pub fn measure(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
             command.args(["--ioengine=psync", "--thread", "--group_reporting", "--invalidate=0"]);
             command.args(["--output-format=json", "--fallocate=none", "--end_fsync=1"]);
             command.args(["--norandommap=1", "--filename_format=$jobnum"]);
-            // The suite neither tells the kernel what it will read nor changes what it writes.
+            // The suite neither advises the kernel of its reads nor changes what it writes.
             command.args(["--fadvise_hint=0", "--scramble_buffers=0"]);
             command.arg("--directory").arg(folder.path());
             command.arg(format!("--name={step}")).arg(format!("--rw={pattern}"));

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::Command;
 
 const BLOCK: u64 = 4096;
-/// Not used at either end of the device, where whoever looks at a disk reads.
+/// Not used at either end of the device, which udev and blkid read.
 const MARGIN: u64 = 1 << 20;
 const STEADY: u64 = 10_000;
 const FAST: u64 = 100_000;

@@ -1,5 +1,5 @@
 //! A running guest: QEMU in software emulation, its monitor, and the serial line on which the guest
-//! does what it is told. It ends with the value that stands for it, however that ends.
+//! runs commands. It ends when its value is dropped.
 
 use super::disk::{self, Board, Disk};
 use super::image;

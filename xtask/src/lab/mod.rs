@@ -1,5 +1,5 @@
 //! `cargo xtask lab`: real kernels with real drivers on emulated hardware, healthy and broken, and
-//! whether the program tells the truth about them. QEMU in software emulation only, so that it runs
+//! whether the program reports them correctly. QEMU in software emulation only, so that it runs
 //! wherever the tests do. `docs/lab.md` says how to write a scenario.
 
 mod cpio;

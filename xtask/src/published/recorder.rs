@@ -68,6 +68,6 @@ impl Drop for Recorder {
 
 /// Sends a signal to a child that has not been waited for.
 pub fn signal(child: &Child, signal: rustix::process::Signal) {
-    // It may have ended by itself, which whoever waits for it finds out.
+    // It may have ended by itself, which waiting for it shows.
     let _ = rustix::process::kill_process(rustix::process::Pid::from_child(child), signal);
 }

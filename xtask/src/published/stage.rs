@@ -49,7 +49,7 @@ impl Scene {
 
     /// Lets this program, and all it starts from now on, go before whatever else the machine does,
     /// which is not to show as time that the recorded programs thought. A hundred readers would
-    /// keep the kernel's own threads waiting: blogs run as everybody does.
+    /// keep the kernel's own threads waiting: blogs run at the usual priority.
     fn hurry(self) -> Result<(), Failure> {
         let [policy, priority] = match self {
             Self::Bonnie | Self::Phoronix => ["--rr", "1"],

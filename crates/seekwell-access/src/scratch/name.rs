@@ -24,8 +24,7 @@ pub(crate) enum TempKind {
     Dir,
 }
 
-/// A name of this process that nothing else has and nobody can guess:
-/// `seekwell-PID-START-RANDOM`.
+/// A unique name of this process that cannot be guessed: `seekwell-PID-START-RANDOM`.
 ///
 /// # Errors
 /// When `/proc` does not show this process.
@@ -53,7 +52,7 @@ fn middle() -> Result<String, ViewError> {
     Ok(format!("{}-{start}-{}", std::process::id(), random()))
 }
 
-/// 16 hexadecimal digits that nobody can guess.
+/// 16 hexadecimal digits that cannot be guessed.
 pub(crate) fn random() -> String {
     format!("{:016x}", RandomState::new().build_hasher().finish())
 }

@@ -1,6 +1,6 @@
 //! How far two single runs of one set-up usually lie apart, by kind of metric.
 //!
-//! These are rules of thumb and marked `assumed`: nobody measured them for the disk at hand, which
+//! These are rules of thumb and marked `assumed`: they were not measured on this disk, which
 //! is why no verdict ever rests on them. They answer the question a reader of two old lines has:
 //! which of these differences is worth a second look?
 //!

@@ -1,8 +1,8 @@
 //! Kept runs in PostgreSQL: the tables of an export, and beside them each run's whole document, so
 //! that it is read back as it was kept.
 //!
-//! A run is one transaction, and is replaced where it is there already: whoever is not sure that it
-//! was sent sends it again.
+//! A run is one transaction, and is replaced if it is there already: a client that is not sure that
+//! it was sent sends it again.
 
 mod place;
 mod schema;
@@ -419,7 +419,7 @@ impl Sender {
             let mut change = client.transaction()?;
             let values: [&(dyn ToSql + Sync); 7] =
                 [&host, &run.id, &target, &run.started_at, &run.ended_at, &document, &histograms];
-            // From here on whoever else sends this run waits.
+            // From here on other senders of this run wait.
             if change.query_one(&self.added, &values)?.get(0) {
                 for table in tables() {
                     let sql =

@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// A pipe that is ready for writing takes this many bytes without blocking (pipe(7): `PIPE_BUF`).
 const TAKES: usize = 4096;
-/// The most that is read once nobody waits any more: what a pipe holds (pipe(7)).
+/// The most that is read once the wait is over: what a pipe holds (pipe(7)).
 const REST: usize = 64 << 10;
 
 /// A pipe that ends when `over` says so, and with the other side.
@@ -24,7 +24,7 @@ impl<P: AsFd, F: Fn() -> bool> Pipe<P, F> {
         Self { pipe, over, rest: REST }
     }
 
-    /// Waits until something can be read or written. False: nobody waits for that any more.
+    /// Waits until something can be read or written. False: the wait is over.
     fn ready(&self, for_what: PollFlags) -> io::Result<bool> {
         loop {
             match poll(&mut [PollFd::new(&self.pipe, for_what)], Some(&TICK)) {

@@ -41,7 +41,7 @@ enum Word {
     Run(Box<RunDocument>),
     TooMuch(Bound),
     End(u8),
-    /// What nobody understands, and why.
+    /// What could not be understood, and why.
     Unknown(String),
 }
 

@@ -62,7 +62,7 @@ impl AtaPort {
         Some(Fact::new(speed, show(&path)))
     }
 
-    /// `sata`, `pata`, or `ata` where nothing tells the two apart.
+    /// `sata`, `pata`, or `ata` if it is unknown which.
     pub fn transport(&self, r: &Reader<'_>) -> Fact<String> {
         if let Some(speed) = self.speed(r) {
             return Fact::new("sata".to_owned(), speed.from);

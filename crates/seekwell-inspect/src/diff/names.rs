@@ -87,7 +87,7 @@ const NAMES: &[(&str, &str, bool)] = &[
     ("filesystem.size_bytes", "size of the file system", false),
 ];
 
-/// Parts of a document that count, measure or tell the time, or that are said elsewhere.
+/// Parts of a document that count, measure or are times, or that are said elsewhere.
 const IGNORED: &[&str] = &[
     "schema",
     "target",

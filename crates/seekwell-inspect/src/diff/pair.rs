@@ -43,7 +43,7 @@ pub(super) fn devices<'v>(
 
 type Pairs<'v> = Vec<(Option<&'v Value>, Option<&'v Value>)>;
 
-/// Takes out of both lists the devices that `by` tells apart and that are on both sides.
+/// Takes out of both lists the devices on both sides that `by` identifies.
 fn match_by<'v>(
     old: &mut Vec<&'v Value>,
     new: &mut Vec<&'v Value>,

@@ -12,7 +12,7 @@ use std::path::Path;
 const SECTOR: u64 = 512;
 const METADATA_BLOCK: u64 = 4096;
 const VDO_BLOCK: u64 = 4096;
-/// The most segments of one device that are told apart.
+/// The most segments of one device that are kept apart.
 const MAX_TARGETS: usize = 64;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -64,7 +64,7 @@ pub(super) fn read(r: &mut Reader<'_>, disk: &Path) -> QueueFacts {
         discard_max_hardware_bytes: r.count(&at("discard_max_hw_bytes"), "largest discard"),
         nomerges: r.count(&at("nomerges"), "whether requests are merged"),
         rq_affinity: r.count(&at("rq_affinity"), "where requests complete"),
-        // A queue without throttling answers with an error, which is no loss.
+        // A queue without throttling returns an error, which is no loss.
         wbt_lat_us: r.parsed(&at("wbt_lat_usec")),
         io_timeout_ms: r.count(&at("io_timeout"), "request timeout"),
         zoned,

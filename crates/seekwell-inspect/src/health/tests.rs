@@ -1,4 +1,4 @@
-//! Drives that are not there: the pages they would answer with.
+//! Drives that are not there: the pages they would return.
 
 use super::*;
 use crate::facts::{IdentifyData, NvmeFacts, ScsiFacts};

@@ -7,7 +7,7 @@ use std::path::Path;
 pub(super) fn identity(r: &mut Reader<'_>, device: &Path) -> Identity {
     let vendor = r.hint(&device.join("vendor"));
     let model = r.text(&device.join("model"), "model", Need::Always).map(|model| {
-        // For a SATA drive the vendor is the word ATA, which names nobody.
+        // For a SATA drive the vendor is the word ATA, which names no maker.
         match vendor.filter(|v| v != "ATA") {
             Some(vendor) if !model.value.starts_with(&vendor) => {
                 Fact::new(format!("{vendor} {}", model.value), model.from)

@@ -27,7 +27,7 @@ const NO_FLUSH: u32 = 1 << 11;
 /// `DM_SECURE_DATA_FLAG`: the kernel wipes its copy.
 const SECURE: u32 = 1 << 15;
 
-/// What is asked of a device.
+/// What a device is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ask {
     /// How it is built.

@@ -17,7 +17,7 @@
 //! | `scsi-sense` | REQUEST SENSE |
 //! | `log-sense-PAGE` | LOG SENSE, current cumulative values |
 //! | `ext4-groups` | block groups of a mounted ext4, and those with an uninitialised inode table |
-//! | `table-MAJOR:MINOR`, `status-MAJOR:MINOR` | a mapped device, asked of `/dev/mapper/control` |
+//! | `table-MAJOR:MINOR`, `status-MAJOR:MINOR` | a mapped device, from `/dev/mapper/control` |
 
 mod ext4;
 mod mapper;

@@ -39,5 +39,5 @@ pub struct HotPlugPort {
     pub from: String,
 }
 
-/// An answer with its reason, and with the file that decided it where there is one.
+/// An answer with its reason, and with the file that decided it, if there is one.
 pub(super) type Judgement = (Able, String, Option<PathBuf>);

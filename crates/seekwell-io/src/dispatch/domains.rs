@@ -1,6 +1,6 @@
 //! The token domains of Linux's kyber (block/kyber-iosched.c): each kind of request has tokens and
-//! a turn of its own. Kyber also takes tokens away from whoever makes latencies miss their targets;
-//! that part is not modelled, so these are its bounds without load.
+//! a turn of its own. Kyber also takes tokens away from a domain that makes latencies miss their
+//! targets; that part is not modelled, so these are its bounds without load.
 
 use super::{Dispatcher, Tags};
 use crate::request::{Op, Request};

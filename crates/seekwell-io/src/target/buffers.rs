@@ -59,7 +59,7 @@ impl Buffers {
     #[inline]
     pub fn get(&mut self, slot: u32) -> &mut [u8] {
         // SAFETY: `of` checks the slot, whose `stride` bytes are mapped, initialised and, because
-        // nothing of the slot is outstanding, touched by nobody else while this is borrowed.
+        // nothing of the slot is outstanding, not accessed elsewhere while this is borrowed.
         unsafe { std::slice::from_raw_parts_mut(self.of(slot), self.stride) }
     }
 

@@ -1,5 +1,5 @@
 //! A target on a virtual clock whose service times and results are given: every measurement made
-//! with it can be checked to the nanosecond, and it fails, hangs and shortens where it is told to.
+//! with it can be checked to the nanosecond, and it can be made to fail, hang or shorten requests.
 
 use super::{Target, TargetError, Until};
 use crate::failure::FailureKind;

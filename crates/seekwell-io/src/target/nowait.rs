@@ -14,7 +14,7 @@ const PROMPT: Duration = Duration::from_micros(50);
 ///
 /// The kernel first tries each request of a ring without waiting. A device that cannot be asked so
 /// (zram, and others without queues of their own) refuses, and the attempt is wasted. Whether it
-/// does is found by trying, and only there: a read that nobody asked for is one more request in the
+/// does is found by trying, and only there: an extra read is one more request in the
 /// counters of the device.
 pub fn is_refused(file: BorrowedFd<'_>) -> bool {
     let direct = fcntl_getfl(file).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
@@ -125,7 +125,7 @@ mod tests {
         let issuer = real.unwrap().issuer();
         assert!(matches!(issuer, Some(Issuer::Calls | Issuer::RingWorkers)), "{issuer:?}");
         assert!(refused(Path::new(&node), OFlags::DIRECT));
-        // Through the page cache nothing is asked of the device.
+        // The page cache sends nothing to the device.
         assert!(!refused(Path::new(&node), OFlags::empty()));
     }
 }

@@ -1,7 +1,7 @@
 //! fio's JSON (`stat.c` of fio 3.33: names, order and units), with or without the bins of json+.
 //!
 //! Service time, submission to completion, stands as both completion and total latency, as from
-//! fio's engines that cannot tell submission apart; and as from those, `slat_ns` is of no values.
+//! fio's engines that do not time submission; and as from those, `slat_ns` is of no values.
 
 use super::distribution::{
     Bins as Counts, Ordered, by_middle, classes, deviation, percentiles, total,

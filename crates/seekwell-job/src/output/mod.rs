@@ -4,7 +4,7 @@
 //! All are made of a finished run document and, where fio's readers want distributions and samples,
 //! of its detail. What was not measured is left out. Where fio itself prints a zero for want of
 //! data, so does this: for a direction without requests, and for the submission latency that an
-//! engine does not tell apart.
+//! engine does not measure separately.
 
 mod csv;
 mod distribution;

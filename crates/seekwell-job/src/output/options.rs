@@ -1,5 +1,5 @@
 //! A job's options in fio's words. Direction, request size, depth and number of jobs are always
-//! there, defaults too: what reads fio's results tells jobs apart by them.
+//! there, defaults too: programs that read fio's results distinguish jobs by them.
 
 use super::distribution::Ordered;
 use seekwell_inspect::TargetKind;

@@ -29,7 +29,7 @@ enum Family {
     Histograms(BTreeMap<String, (Vec<u64>, f64)>),
 }
 
-/// Metrics of some runs. Of runs that no label tells apart the last counts.
+/// Metrics of some runs. Of runs with the same labels the last counts.
 pub fn prometheus(runs: &[&RunDocument]) -> String {
     let mut metrics = Metrics::default();
     for run in runs {

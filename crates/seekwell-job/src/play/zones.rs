@@ -261,7 +261,7 @@ impl Zones {
         if let Some(number) = own.iter().copied().find(is_idle) {
             return Ok(number);
         }
-        // Only if all open zones are outside the range: whoever opened them may never return.
+        // Only if all open zones are outside the range: the jobs that opened them may never return.
         match others.into_iter().find(is_idle).filter(|_| own.is_empty()) {
             Some(number) => Err(self.change(by, number, ZoneChange::Finish)),
             None => Err(Step::Wait),
@@ -318,7 +318,7 @@ impl Zones {
         *reads = reads.checked_sub(1).expect("each read is done once");
     }
 
-    /// Forgets a clone that has ended, so that its unfinished requests block nobody.
+    /// Forgets a clone that has ended, so that its unfinished requests block no other.
     fn leave(&mut self, clone: u32) {
         let left = |state: &&mut State| state.busy.is_some_and(|busy| busy.by == clone);
         self.all.iter_mut().filter(left).for_each(|state| state.busy = None);

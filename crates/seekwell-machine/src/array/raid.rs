@@ -23,7 +23,7 @@ pub struct Array<P> {
     members: Vec<Member<P>>,
     processor: Serial,
     jobs: Vec<Job>,
-    /// Entries of `jobs` that are nobody's.
+    /// Unused entries of `jobs`.
     free: Vec<u32>,
     /// Rounds by the time at which the controller's processor is done with them and they begin.
     rounds: VecDeque<(Nanos, u32)>,

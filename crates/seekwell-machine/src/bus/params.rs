@@ -122,7 +122,7 @@ pub struct PciParams {
     /// Clocks until the host's memory gives the first word of what is read from it. Where reads are
     /// split it is the wait for the answer that the request was taken.
     pub read_wait_clocks: u32,
-    /// Clocks in which nobody drives the bus after a burst.
+    /// Clocks in which the bus is idle after a burst.
     pub turnaround_clocks: u32,
     /// Time of the adapter's one processor for each command, in which it moves no data, in
     /// nanoseconds; 0 where commands and data do not wait for each other.
@@ -137,7 +137,8 @@ pub struct PciParams {
 }
 
 impl PciParams {
-    /// A bus of that kind with assumed waits, an adapter with bursts of 256 bytes, and nobody else.
+    /// A bus of that kind with assumed waits, an adapter with bursts of 256 bytes, and no other
+    /// master.
     pub const fn quiet(kind: PciKind) -> Self {
         let split = kind.splits();
         Self {

@@ -35,13 +35,12 @@ impl Round {
     /// other master gets its share, and no more than one burst.
     ///
     /// With S those that want a burst every time, the length is (own + Σ burst of S) ÷ (1 − Σ share
-    /// of the rest); S grows until nobody outside it would get more than a burst.
+    /// of the rest); S grows until no master outside it would get more than a burst.
     pub fn picos(&self, own: Clocks) -> u64 {
         let own = f64::from(own);
         let mut length = own + self.others.iter().map(|other| other.burst).sum::<f64>();
-        // From above: with everybody in S the length is an upper bound, and taking out whoever
-        // wants less than a burst of it only shortens it, so that at most one pass a master is
-        // needed.
+        // From above: with all masters in S the length is an upper bound; taking out one that wants
+        // less than a burst of it only shortens it, so that at most one pass a master is needed.
         for _ in 0..self.others.len() {
             let hungry = |other: &&Turn| other.share * length >= other.burst;
             let bursts: f64 = self.others.iter().filter(hungry).map(|other| other.burst).sum();

@@ -21,7 +21,7 @@ pub enum Interrupt {
     /// A line, perhaps shared: the handler reads the controller's status over the bus to learn
     /// whose it is, and again to clear it.
     Line,
-    /// A message (MSI): nobody else's, and nothing to read first.
+    /// A message (MSI): not shared, and nothing to read first.
     Message,
 }
 

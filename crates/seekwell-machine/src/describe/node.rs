@@ -31,7 +31,7 @@ pub enum Provenance {
     Fitted,
     /// A plausible value of such things.
     Assumed,
-    /// Set by whoever asks "what if".
+    /// Set for "what if".
     Asked,
 }
 

@@ -82,8 +82,8 @@ impl<'b> Keys<'b> {
         list(self.need(key)?)
     }
 
-    /// The keys nobody asked for, as `KEY = VALUE`; those that are 0 switch off what they are about
-    /// and are left out, as is what would be printed.
+    /// The keys that were not used, as `KEY = VALUE`; those that are 0 switch off what they are
+    /// about and are left out, as is what would be printed.
     pub fn left(&self, into: &mut Vec<String>) {
         let asked = self.asked.borrow();
         let left = self.block.parameters.iter().zip(asked.iter()).filter(|(parameter, asked)| {

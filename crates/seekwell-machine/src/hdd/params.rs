@@ -206,7 +206,7 @@ pub struct WriteBuffer {
     pub combine: bool,
     /// Whether the range takes one of the cache's segments.
     pub takes_segment: bool,
-    /// How long the drive rests before it writes back of its own accord.
+    /// How long the drive is idle before it starts to write back.
     #[serde(rename = "idle_delay_ns")]
     pub idle_delay: Nanos,
     /// What each range written back costs before the arm moves.

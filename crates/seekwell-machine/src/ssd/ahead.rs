@@ -58,7 +58,7 @@ impl ReadAhead {
         true
     }
 
-    /// A command wants a page; with `last` nobody will want it again. It is noted as waiting if the
+    /// A command wants a page; with `last` it is the last one to. It is noted as waiting if the
     /// page is on its way.
     pub fn want(&mut self, page: u64, last: bool, command: u32) -> Ahead {
         let free = self.free;

@@ -1,4 +1,4 @@
-//! The commands of whoever holds a cache, each in pieces.
+//! The commands of a cache's host, each in pieces.
 
 use crate::part::{Command, Done};
 use seekwell_io::request::Op;

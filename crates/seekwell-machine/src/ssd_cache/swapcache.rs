@@ -9,7 +9,7 @@
 //! is neither in memory nor on the SSD goes to the slow part; a write makes what the SSD holds
 //! void.
 //!
-//! Simplified: pages of files and of file system metadata are not told apart, and writes go to the
+//! Simplified: pages of files and of metadata are treated alike, and writes go to the
 //! slow part at once, so every page in memory is clean. Memory: 28 bytes for each 4 KiB of the
 //! host's memory (7 MiB a GiB) and about 16 for each 4 KiB on the SSD (4 MiB a GiB).
 

@@ -15,7 +15,7 @@ pub struct Issued {
     pub request: Drawn,
 }
 
-/// What the processes report to whoever does their requests.
+/// What the processes report to the part that serves their requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sign {
     /// A request.
@@ -51,8 +51,8 @@ struct Processor {
 /// All processes of a workload.
 ///
 /// As in DiskSim, the end of a request interrupts the first processor, and a process that it wakes
-/// stands in line. Whoever gives a processor up hands it to the first in line; with nobody there
-/// the processor stays idle, and only the first, by the next interrupt, is ever used again.
+/// stands in line. A process that gives up a processor hands it to the first in line; with an empty
+/// line the processor stays idle, and only the first, by the next interrupt, is ever used again.
 #[derive(Debug)]
 pub struct Processes {
     all: Vec<Process>,
@@ -143,7 +143,7 @@ impl Processes {
         sign
     }
 
-    /// A request is done: whoever waits for it stands in line.
+    /// A request is done: the process that waits for it stands in line.
     pub fn done(&mut self, id: u32, now: Nanos) {
         self.outstanding.remove(&id);
         if let Some(index) = self.all.iter().position(|process| process.waits == Some(id)) {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use seekwell_io::request::Op;
 use std::collections::HashMap;
 
-/// A generator of random requests that nobody waits for.
+/// A generator of random requests that no process waits for.
 fn free() -> GeneratorParams {
     let ms = |mean| Distribution::Exponential { base: 0.0, mean };
     GeneratorParams {

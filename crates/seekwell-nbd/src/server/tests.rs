@@ -52,7 +52,7 @@ fn a_socket_that_answers_and_a_file_that_is_none_stay_where_they_are() {
         assert!(dir.path().join(name).symlink_metadata().is_ok(), "{name}");
     };
     let live = UnixListener::bind(dir.path().join("live")).unwrap();
-    // Also while nobody is accepted any more.
+    // Also once no connection is accepted any more.
     rustix::net::listen(&live, 0).unwrap();
     refused("live", "a server answers there");
     refused("live", "a server answers there");

@@ -1,4 +1,4 @@
-//! What was asked of several runs, and what measuring itself cost.
+//! Questions about several runs, and what measuring itself cost.
 
 use super::page::{DIM, Page};
 use super::table::columns;

@@ -10,7 +10,7 @@ use seekwell_trace::stats::{Drawing, Options, Stats, TraceStats};
 
 const HOSTILE: &str = "<script>x</script>\u{1b}[2J|`a`";
 
-/// A small trace with everything in it, and names nobody vouches for.
+/// A small trace with everything in it, and untrusted names.
 fn sample() -> (TraceStats, Drawing) {
     let mut stats = Stats::new(Options::default());
     let at = |ns| Stamp::at(Nanos(ns));

@@ -80,7 +80,7 @@ impl ThisMachine<'_> {
     }
 
     /// Runs an arm's command. What it prints is not mixed with the result; the last line of its
-    /// standard error is told when it fails.
+    /// standard error is part of the error when it fails.
     fn command(&self, which: Arm, line: &str) -> Result<(), PrepareError> {
         let failed = |how: String, said: String| PrepareError::Command {
             command: line.to_owned(),

@@ -295,7 +295,7 @@ pub fn atomic(jobs: &[Job], layout: &Layout, media: &Media) -> Result<(), JobRun
     Ok(())
 }
 
-/// What was asked of a job and is done otherwise, or makes no difference: what the parser knows,
+/// Options of a job that are done otherwise, or make no difference: what the parser knows,
 /// and what it cannot know.
 pub fn said(parsed: &JobFile, job: &Job) -> Vec<String> {
     let known: Vec<_> = parsed.warnings.iter().filter(|w| w.job == job.name).collect();

@@ -110,7 +110,7 @@ impl<'a> Jobs<'a> {
     }
 
     /// Lays the jobs out and checks all that is known before anything is opened for writing. `tell`
-    /// hears of what dead processes left behind where logs will be.
+    /// is called with what dead processes left behind where logs will be.
     ///
     /// # Errors
     /// The first reason not to run them.

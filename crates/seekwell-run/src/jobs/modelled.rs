@@ -37,7 +37,7 @@ pub struct Modelled<'m> {
 
 struct CloneState<'r> {
     part: Part<'r>,
-    /// When it may begin, once nobody is waited for.
+    /// When it may begin, once the jobs it waits for have ended.
     start: Nanos,
     /// It has been asked for requests.
     begun: bool,

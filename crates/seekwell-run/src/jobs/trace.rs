@@ -23,7 +23,7 @@ pub struct Trace {
     rule: Replay,
     /// The recorded devices that are played, by their numbers in the trace.
     devices: Vec<u32>,
-    /// The file each of them is played on, and what is asked of it.
+    /// The file each of them is played on, and how.
     pub files: Vec<Recorded>,
     /// Its longest read or write, in bytes.
     pub longest_bytes: u32,

@@ -24,7 +24,7 @@ pub struct Lane {
     pub device: Option<u32>,
     /// Its name, where one of several was chosen.
     pub recorded: Option<String>,
-    /// What is asked of it.
+    /// What it is to do.
     pub survey: DeviceSurvey,
     /// The target as it was given.
     pub path: PathBuf,

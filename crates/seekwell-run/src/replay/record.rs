@@ -110,8 +110,8 @@ pub fn keep<W: Watcher>(
     }
 }
 
-/// Where requests waited for others, the times they were due at are the replay's own: what tells is
-/// how long all of it took.
+/// Where requests waited for others, the times they were due at are the replay's own: what counts
+/// is how long all of it took.
 fn compare(fidelity: &mut Fidelity, replayed: &Replayed, elapsed: Nanos) {
     if replayed.mode == ReplayMode::Timed {
         return;

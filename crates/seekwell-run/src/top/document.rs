@@ -123,7 +123,7 @@ pub struct Bins {
 /// A process whose requests completed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Process {
-    /// Its name; empty if nobody queued them.
+    /// Its name; empty if no process queued them.
     pub process: String,
     /// Its number.
     pub pid: u32,

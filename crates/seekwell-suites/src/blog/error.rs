@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// The blogs on disk differ from those that were written.
 #[derive(Debug, thiserror::Error)]
 pub enum BlogError {
-    /// A file that nobody can see unfinished has a size that no file has.
+    /// A file that becomes visible only once complete has a size that no file has.
     #[error("{} was read as {bytes} bytes, which was never written", .path.display())]
     Torn { path: PathBuf, bytes: u64 },
     #[error("{} holds {found} where {expected} were written", .path.display())]

@@ -118,7 +118,7 @@ impl Tree {
         rustix::fs::openat(&self.handle, name(page), flags, Mode::empty())
     }
 
-    /// Drops a page from the page cache, as far as nobody is using it.
+    /// Drops a page from the page cache unless it is in use.
     ///
     /// # Errors
     /// [`SuiteError`].

@@ -2,7 +2,7 @@
 //!
 //! Serial numbers, world-wide names, UUIDs, MAC addresses and host names are found where they are
 //! known to stand, and then replaced wherever they occur: in files, names, links and the kernel
-//! log, as text, in hexadecimal and in the binary pages a disk answers with. One value always gets
+//! log, as text, in hexadecimal and in the binary pages that a disk returns. One value always gets
 //! one placeholder of its own length, so that what belonged together still does and every length
 //! in a binary page is still right. The placeholder is a hash under a key: who knows a serial
 //! number cannot try whether it is the one.

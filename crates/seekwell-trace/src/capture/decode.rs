@@ -16,7 +16,7 @@ use std::fs;
 pub(super) struct Decoded {
     /// Births, in no order.
     pub births: Vec<Birth>,
-    /// Events that cannot be read, and gaps that nobody else counts.
+    /// Events that cannot be read, and gaps that are counted nowhere else.
     pub lost: u64,
 }
 
@@ -64,7 +64,7 @@ impl Decoder {
                         decoded.lost += 1;
                         return;
                     };
-                    // Of a disk that nobody asked for.
+                    // Of a disk that is not recorded.
                     let Some(device) = known(dev, tables) else { return };
                     match block(event, names, tables, (Nanos(at), chunk.cpu, device), bytes) {
                         Some(event) => out.extend([event]),

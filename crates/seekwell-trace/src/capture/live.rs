@@ -20,10 +20,10 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The process of requests that nobody asked for, until they are dropped.
+/// The process of requests that are not recorded, until they are dropped.
 const NOBODY: u32 = u32::MAX;
 
-/// How a recording stands, for whoever shows or ends it.
+/// How a recording stands, for the code that shows or ends it.
 #[derive(Debug, Clone)]
 pub struct Watch {
     shared: Arc<Shared>,

@@ -32,7 +32,7 @@ pub struct PageLayout {
     timestamp: Field,
     commit: Field,
     data: usize,
-    /// Bytes of a whole page, as long as nobody makes pages larger.
+    /// Bytes of a whole page, unless it was configured larger.
     pub page_bytes: usize,
     length_bits: u32,
     delta_bits: u32,

@@ -1,6 +1,6 @@
 //! Finding tracefs, and the instances of it that recordings make and must not leave behind.
 //!
-//! An instance has buffers, events and filters of its own, so a recording disturbs nobody else's
+//! An instance has buffers, events and filters of its own, so a recording does not disturb other
 //! tracing. It is a directory; the process that made it removes it on every way out. What a killed
 //! process left names that process, and the next recording removes it. The kernel refuses to remove
 //! an instance that is in use.
@@ -199,7 +199,7 @@ pub(super) fn failed(what: &'static str, path: &Path, source: io::Error) -> Capt
     }
 }
 
-/// Who refused: the kernel to everybody, or to this user.
+/// Whether the kernel refuses every user, or this one.
 fn refused(what: &'static str, source: io::Error) -> CaptureError {
     refused_under(&fs::read_to_string(LOCKDOWN).unwrap_or_default(), what, source)
 }

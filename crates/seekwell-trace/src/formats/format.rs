@@ -152,7 +152,7 @@ pub struct Holds {
     pub times: &'static [Step],
     /// Resolution of its times in nanoseconds.
     pub step_ns: u64,
-    /// Operations that it tells apart; none if it does not keep the operation.
+    /// Operations that it distinguishes; none if it does not keep the operation.
     pub ops: &'static [Op],
     /// What else it holds.
     pub details: &'static [Detail],

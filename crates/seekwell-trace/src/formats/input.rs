@@ -74,7 +74,7 @@ impl Read for Pipe {
     }
 }
 
-/// A file being read from its start: plain, gzip or zstd, told apart by its first bytes.
+/// A file being read from its start: plain, gzip or zstd, recognised by its first bytes.
 pub struct Input {
     path: PathBuf,
     head: Vec<u8>,

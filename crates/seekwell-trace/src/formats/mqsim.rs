@@ -1,6 +1,6 @@
 //! MQSim's ASCII traces: `arrival_ns device lba sectors type`, of which type 0 is a write and 1 a
 //! read (ASCII_Trace_Definition.h). Sectors are of 512 bytes. DiskSim's have the same five fields,
-//! in milliseconds with decimals, and may have more flags: that tells them apart.
+//! in milliseconds with decimals, and may have more flags: that distinguishes them.
 
 use super::columns::{self, Column, Table, Time, Unit, Words};
 use super::format::{Certainty, Format, Holds, Sample};

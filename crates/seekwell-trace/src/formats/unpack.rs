@@ -1,4 +1,4 @@
-//! Decompression on the way: gzip and zstd, told apart by their first bytes.
+//! Decompression on the way: gzip and zstd, recognised by their first bytes.
 
 use std::io::{self, Read};
 

@@ -253,7 +253,7 @@ impl Pair {
     }
 }
 
-/// The request as the device got it, made by whoever queued its first piece.
+/// The request as the device got it, made by the process that queued its first piece.
 fn request_of(event: &Event, by: &Record) -> Record {
     Record {
         issued: Stamp::at(event.at),

@@ -37,7 +37,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// A piece that nobody has issued yet.
+    /// A piece that is not yet issued.
     pub fn queued(owner: u64, device: u32, offset: u64, len: u32, op: Op) -> Self {
         Self {
             offset,

@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 
 /// Requests looked at ahead of the oldest that is not issued.
 const WINDOW: usize = 8192;
-/// Completions remembered; whoever waits for an older one has waited long enough.
+/// Completions remembered; a wait for an older one is over.
 const REMEMBERED: usize = 1 << 16;
 
 /// A request that is not done.

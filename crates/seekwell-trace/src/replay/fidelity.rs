@@ -1,8 +1,8 @@
 //! How far what was issued is from what was recorded, and who is to blame.
 //!
 //! A request that was handed over later than it was due is late. It is late because of the device
-//! where all tags were taken at a time after it was due: nobody could have issued it. Otherwise it
-//! is late because of the program. Latencies of a replay in which the program was late are no
+//! where all tags were taken at a time after it was due: it could not have been issued. Otherwise
+//! it is late because of the program. Latencies of a replay in which the program was late are no
 //! evidence about the device (Anderson et al., Buttress, FAST 2004, on what such errors do).
 
 use seekwell_io::histogram::Histogram;

@@ -82,7 +82,7 @@ const SIZES: usize = SMALL + (COMMON >> 9) as usize + 1;
 sums! {
     /// How large reads and writes are.
     struct SizeCounts {
-        /// Reads and writes of each size that is told apart.
+        /// Reads and writes of each size class.
         exact: [Counts<SIZES>; 2],
         /// Of other sizes.
         others: [LogBins; 2],

@@ -26,8 +26,8 @@ pub struct TraceStats {
     pub file: String,
     /// What is known of the recording.
     pub about: About,
-    /// SHA-256 of all sums in their one form, in hexadecimal: the same whoever gathered which
-    /// devices, and whatever the files are called.
+    /// SHA-256 of all sums in their one form, in hexadecimal: the same whichever process gathered
+    /// which devices, and whatever the files are called.
     pub digest: String,
     /// One block in 2^k was followed.
     pub rate_log2: u32,

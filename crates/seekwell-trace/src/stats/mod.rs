@@ -2,16 +2,16 @@
 //!
 //! Each figure has a small accumulator of its own with `add` and `finish`. Everything is defined on
 //! each device, and what is shown of all of them is integer sums (`sum.rs`) of that: so parts merge
-//! exactly, whoever gathered which devices. A device is known by its name ([`identity`]), never by
-//! its number in a file. What grows with the number of blocks is bounded by following one block in
-//! 2^k, chosen by a hash of device and block; the document then says `estimated`.
+//! exactly, whichever process gathered which devices. A device is known by its name ([`identity`]),
+//! never by its number in a file. What grows with the number of blocks is bounded by following one
+//! block in 2^k, chosen by a hash of device and block; the document then says `estimated`.
 //!
 //! Definitions that differ between tools, as they are used here:
 //! - *Arrival* is when a request was queued, or else issued. Requests that arrive before one before
 //!   them on their device are counted and treated as arriving with it.
 //! - Gaps, queues, idle periods, the order of addresses and reuse are those of each device; the
 //!   device of a trace of one is the trace. Only arrivals in a second or minute, and the load over
-//!   time, are of all devices together: those windows lie on one epoch, 1970 where the trace tells
+//!   time, are of all devices together: those windows lie on one epoch, 1970 if the trace has
 //!   the time of day and else its own zero.
 //! - *Sequential* in the strict sense: begins where the request before it on its device ended.
 //! - Where the block layer merged or split requests, sizes, addresses and arrivals are those of
@@ -107,8 +107,8 @@ sums! {
 /// No number yet, and the number of a device that is not counted.
 const UNSEEN: u32 = u32::MAX;
 const LEFT_OUT: u32 = u32::MAX - 1;
-/// Statistics of any number of devices. They merge: whoever gathers which devices, and in whatever
-/// order the parts are put together, the bytes are the same.
+/// Statistics of any number of devices. They merge: whichever process gathers which devices, and in
+/// whatever order the parts are put together, the bytes are the same.
 ///
 /// Requests of a device come in order and all to one of these. Whatever looks at all of it
 /// ([`Self::merge`], [`Self::to_bytes`], [`Self::digest`], [`Self::finish`]) ends the devices.

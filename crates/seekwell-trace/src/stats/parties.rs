@@ -41,7 +41,7 @@ impl Counted {
     }
 }
 
-/// Processes told apart on one device.
+/// Processes counted separately on one device.
 const RECENT: usize = 16;
 
 /// Where the last request of each of the last processes on a device ended, the latest first.

@@ -1,6 +1,6 @@
 //! How many requests are under way on each device, from a sweep over their beginnings and ends.
 //!
-//! Two queues are told apart: all that came and are not done, and those of them that the device
+//! There are two queues: all that came and are not done, and those of them that the device
 //! has. Records come in the order of arrival, their issues and ends do not: those wait until time
 //! has passed them. Nothing that comes later can be issued or done before it arrived, so all up to
 //! the newest arrival is final.
@@ -10,7 +10,7 @@ use super::sum::{Counts, Max, Sum, sums};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// Depths told apart; deeper ones share the last bin.
+/// Depths with a bin each; deeper ones share the last bin.
 const DEPTHS: usize = 1 << 12;
 /// Requests under way at once on one device before its ends cannot be believed.
 const MOST: usize = 1 << 14;

@@ -301,8 +301,7 @@ impl Sum for Histogram {
     }
 }
 
-/// Windows from the first to the last that can be told apart: 48 days of seconds, 8 years of
-/// minutes.
+/// Most windows from the first to the last: 48 days of seconds, 8 years of minutes.
 const MOST_WINDOWS: u64 = 1 << 22;
 
 /// Counts in windows of equal length, numbered from the epoch.

@@ -167,7 +167,7 @@ fn a_line_asked_for_in_part_is_set_when_every_asked_part_of_it_is() {
     assert!(!Values::same("enable=1 ctrl=user rlat=5", "enable=0 ctrl=auto"));
 }
 
-/// Attributes of a queue that is stuck: whoever reads one waits forever.
+/// Attributes of a queue that is stuck: reading one never ends.
 #[derive(Default)]
 struct Silent {
     read: std::sync::atomic::AtomicUsize,

@@ -4,7 +4,7 @@
 //! own file, and then the very code that is to put a setting back could not be read in any more. It
 //! leaves the terminal's session, ignores hang-up and Ctrl-C, is locked in memory, has every file
 //! it needs open before the first change, and writes the changes itself, so that there is no moment
-//! at which a changed setting has nobody to put it back but a program that may be killed.
+//! at which a changed setting depends on a program that may be killed.
 //!
 //! It ends in one of three ways: someone says `keep`; someone says `undo`; or trouble, a signal or
 //! the end of the time makes it put everything back.

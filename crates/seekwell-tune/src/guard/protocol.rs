@@ -74,7 +74,7 @@ pub(super) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T
 /// Sends a request to the guard at `socket`. Undo takes as long as its writes, so `limit` is long.
 ///
 /// # Errors
-/// When nobody listens there, or no answer comes in time.
+/// If nothing listens there, or no answer comes in time.
 pub fn ask(socket: &Path, what: Ask, limit: Duration) -> io::Result<Reply> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(limit))?;

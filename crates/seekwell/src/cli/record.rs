@@ -53,7 +53,7 @@ pub struct Traced {
     /// Only requests of this process and its threads; may be repeated
     ///
     /// Judged when a request is queued. What the page cache writes later is queued by the kernel's
-    /// own threads, whoever wrote it.
+    /// own threads, whichever process wrote it.
     #[arg(long, value_name = "PID")]
     pub pid: Vec<u32>,
     /// Only requests of processes or threads with this name; may be repeated

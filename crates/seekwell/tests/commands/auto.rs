@@ -87,7 +87,7 @@ fn candidates_that_are_none_are_refused_like_settings() {
         assert!(ran.err.contains(said) && ran.out.is_empty(), "{candidate}: {}", ran.err);
     }
     // A risk that must be named is never searched through. It said that nothing here helps, which
-    // nobody had measured.
+    // was not measured.
     let ran = auto(&rig, &["--candidate", "write_cache=write through"]);
     let document = ran.json();
     assert_eq!((ran.status, &document["outcome"]), (4, &"not-measured".into()));

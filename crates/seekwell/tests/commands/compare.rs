@@ -63,7 +63,7 @@ fn figures_that_hdparm_prints_in_mib_are_told_apart_from_mb() {
     }
     let ran = home.run(&["compare", "one", "two"]);
     assert!(said(&ran), "{}{}", ran.err, ran.out);
-    // Where nothing is hdparm's there is nothing to be told apart.
+    // Without results of hdparm no tool is named.
     home.bench("null", "1");
     home.bench("deep", "8");
     assert!(!said(&home.run(&["compare", "null", "deep"])));

@@ -415,7 +415,7 @@ fn without_root_nearly_all_is_shown_and_what_root_would_add_is_said_once() {
         return skip("becoming nobody needs root");
     }
     let restricted = fs::read_to_string("/proc/sys/kernel/dmesg_restrict").unwrap_or_default();
-    // Where the build lies nobody may look.
+    // The build's folder may not be readable to that user.
     let place = tempfile::tempdir().unwrap();
     fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let program = place.path().join("seekwell");

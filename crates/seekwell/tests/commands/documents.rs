@@ -1,6 +1,6 @@
 //! Every JSON document of every command, as it was when it was last looked at. Modelled targets,
-//! saved machines and the virtual clock make them the same on any machine, so that whoever rebuilds
-//! the inside sees what it changes for users of the data.
+//! saved machines and the virtual clock make them the same on any machine, so that a
+//! change inside shows what it changes for users of the data.
 //!
 //! `SEEKWELL_KEEP_DOCUMENTS=1 cargo test --workspace --test commands documents` keeps what
 //! is printed now.

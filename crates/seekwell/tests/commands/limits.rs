@@ -165,7 +165,7 @@ fn a_thread_that_cannot_be_started_ends_the_command_and_leaves_nothing() {
         return skip("only root can become a user without processes");
     }
     let Some(place) = Place::with_room(256 * MIB) else { return };
-    // A user whom nobody else is, so that no other test's processes count, with root's rights to
+    // A user of its own, so that no other test's processes count, with root's rights to
     // files, but not beyond limits.
     let rights = "=+dac_override,+dac_read_search";
     let (inherited, ambient) = (format!("--inh-caps{rights}"), format!("--ambient-caps{rights}"));

@@ -119,7 +119,7 @@ fn no_output_replaces_or_follows_what_is_not_a_regular_file() {
     }
 }
 
-// A page in place of a file that only its owner could read was readable to everybody.
+// A page in place of a file that only its owner could read was readable to all users.
 #[test]
 fn an_output_that_exists_is_replaced_with_force_only_and_keeps_its_mode() {
     let desk = Desk::new();

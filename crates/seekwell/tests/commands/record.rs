@@ -419,7 +419,7 @@ fn without_privileges_it_says_in_a_sentence_what_it_takes() {
     }
     let home = tempfile::tempdir().unwrap();
     let program = seekwell(home.path());
-    // A place that everybody may look into.
+    // A folder that every user can read.
     let copy = tempfile::Builder::new()
         .prefix("seekwell-record-")
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))

@@ -148,7 +148,7 @@ fn data_without_a_signature_is_written_only_after_it_was_accepted() {
         assert!(fs::read(&disk.backing).unwrap() == image, "the device was changed");
     }
     accepting(&fingerprint).ends(0);
-    // What it wrote itself is in nobody's way, and the old data is gone.
+    // What it wrote itself may be overwritten, and the old data is gone.
     write_to(home.path(), &disk.device, serial).ends(0);
 }
 

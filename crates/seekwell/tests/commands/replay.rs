@@ -258,7 +258,7 @@ fn the_verdict_tells_a_full_device_from_a_late_program() {
     let document = full.json();
     assert_eq!(fidelity(&document, 0)["verdict"], "device-full", "{}", full.out);
     let lasted = document["phases"][0]["repeats"][0]["elapsed_ns"].as_u64().unwrap();
-    // A run too short for a rate is not valid, whoever was late.
+    // A run too short for a rate is not valid, whatever was late.
     assert_eq!(full.status, if lasted < 500_000_000 { 4 } else { 0 }, "{}", full.err);
 
     // Nobody can hand over in no time, and the null target is never full.

@@ -56,7 +56,8 @@ pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
     let uses = if rig.quick { &USES[2..3] } else { USES };
     for (name, make, shown, used) in NAMES {
         for (how, begin) in uses {
-            // A lower file is the one that is shown only as long as nobody may write through it.
+            // A lower file is the one that is shown only as long as writing through it is
+            // impossible.
             let lower = *shown == "lower/low" && *how != "shown read-only at an offset";
             if lower && !rig.quick {
                 continue;
@@ -133,7 +134,7 @@ impl Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // SAFETY: the page was mapped by `new`, and nobody else has its address.
+        // SAFETY: the page was mapped by `new`, and nothing else has its address.
         let _ = unsafe { munmap(self.0, 4096) };
     }
 }

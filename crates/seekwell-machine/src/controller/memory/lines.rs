@@ -51,7 +51,7 @@ impl Lines {
     }
 
     /// Makes room for a line and puts it there, empty, or says what has to be written first. The
-    /// line of no use for longest goes, of those that nobody uses.
+    /// least recently used line goes, of those not in use.
     pub fn allocate(&mut self, number: u64, cluster: u64) -> Room {
         if self.held.len() >= self.most {
             let unused = |line: &u64| {

@@ -1,4 +1,4 @@
-//! A whole host: drives, buses, controllers, volumes, the driver's queues, and what is asked of it.
+//! A whole host: drives, buses, controllers, volumes, the driver's queues, and the load.
 
 mod controllers;
 mod devices;

@@ -18,7 +18,7 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Starts one that trusts whoever can reach its socket.
+    /// Starts one that trusts every client of its socket.
     pub fn start() -> Option<Self> {
         Self::start_with(|_| Vec::new())
     }

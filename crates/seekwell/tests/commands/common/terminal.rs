@@ -27,7 +27,7 @@ fn pair(columns: u16, rows: u16) -> (OwnedFd, OwnedFd) {
         libc::openpty(&raw mut master, &raw mut slave, none, std::ptr::null(), &raw const size)
     };
     assert_eq!(made, 0, "a terminal");
-    // SAFETY: openpty has just opened both for us, and nobody else owns them.
+    // SAFETY: openpty has just opened both for us, and nothing else owns them.
     unsafe { (OwnedFd::from_raw_fd(master), OwnedFd::from_raw_fd(slave)) }
 }
 

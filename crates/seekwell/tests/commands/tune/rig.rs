@@ -166,8 +166,8 @@ pub fn kill(pid: i32, signal: &str) {
         Command::new("kill").args(["-s", signal, &pid.to_string()]).stderr(Stdio::null()).status();
 }
 
-/// A loop device with a number nobody else asks for, so that it can be detached and attached again
-/// without another test getting it in between.
+/// A loop device with a number that no other test uses, so that it can be detached and attached
+/// again without another test getting it in between.
 pub struct Numbered {
     number: usize,
     pub dir: tempfile::TempDir,
