@@ -139,7 +139,7 @@ struct Sample {
     per_s: f64,
     low: f64,
     high: f64,
-    /// Of reads, or of writes where there are none.
+    /// Of reads, or of writes if there are none.
     p99_ns: Option<f64>,
 }
 

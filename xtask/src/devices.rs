@@ -94,7 +94,7 @@ impl Drop for Loop {
 
 pub struct Mount {
     point: PathBuf,
-    /// The mount point, where it was made for this.
+    /// The mount point, if it was made for this.
     own: Option<TempDir>,
 }
 

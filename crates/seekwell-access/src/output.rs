@@ -89,7 +89,7 @@ impl OutputFile {
         Self::create(path, force).map(drop)
     }
 
-    /// A `hidden` one has no name until it is finished, where that is possible.
+    /// A `hidden` one has no name until it is finished, if that is possible.
     fn create_as(
         path: &Path,
         temporary: &OsStr,
@@ -152,7 +152,7 @@ impl OutputFile {
         self.temporary.keep(keep);
     }
 
-    /// Makes it durable and gives it its name, with the mode and, where that is permitted, the
+    /// Makes it durable and gives it its name, with the mode and, if that is permitted, the
     /// owner of the file that it replaces; a new one gets the mode that the umask allows.
     ///
     /// # Errors

@@ -174,7 +174,7 @@ pub struct Progress<'a> {
     pub elapsed: Nanos,
     /// Planned time of the executions that are done.
     pub done: Nanos,
-    /// Planned time of the executions still to come, this one included where it has not finished.
+    /// Planned time of the executions still to come, this one included if it has not finished.
     pub remaining: Nanos,
 }
 
@@ -557,7 +557,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Runs nothing more on a target; gives the reason where nothing is left to run.
+    /// Runs nothing more on a target; gives the reason if nothing is left to run.
     fn lose(&mut self, target: usize, reason: Skipped) -> Option<Skipped> {
         for (index, spec) in self.plan.phases.iter().enumerate() {
             let phase = &mut self.results.phases[index];

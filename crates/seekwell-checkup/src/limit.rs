@@ -77,7 +77,7 @@ impl Metric {
         }
     }
 
-    /// Its value in nanoseconds, where there were enough requests for it.
+    /// Its value in nanoseconds, if there were enough requests for it.
     pub fn of(self, latency: &Latency) -> Option<f64> {
         let whole = match self {
             Self::Mean => return Some(latency.ns_mean),

@@ -169,11 +169,11 @@ pub struct PhaseSpec {
     pub group: Group,
     /// What must have been measured before for it to be worth running.
     pub only_if: Option<Rise>,
-    /// Why it is not run at all, where it is not.
+    /// Why it is not run at all, if it is not.
     pub skipped: Option<String>,
     /// How many of its repeats are run.
     pub rounds: Rounds,
-    /// Which of several targets it is run on; 0 where there is one.
+    /// Which of several targets it is run on; 0 if there is one.
     pub target: usize,
     /// Phases that follow one another and have the same number here are run at the same time.
     pub beside: Option<u32>,

@@ -69,7 +69,7 @@ pub struct Group {
     /// What decides the requests: field and value. Two groups are of one workload when these are
     /// equal.
     pub identity: BTreeMap<String, String>,
-    /// Why its numbers are not to be trusted, where they are not.
+    /// Why its numbers are not to be trusted, if they are not.
     pub invalid: Option<String>,
     /// The numbers; metric names are unique.
     pub values: Vec<Value>,

@@ -59,7 +59,7 @@ pub fn phoronix_xml(sides: &[Side], about: &About) -> Result<String, WriteError>
     Ok(out)
 }
 
-/// Names of the sides, made different from each other where they are not.
+/// Names of the sides, made different from each other if they are not.
 fn identifiers(sides: &[Side]) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for side in sides {

@@ -93,7 +93,7 @@ impl ArmSpec {
         own
     }
 
-    /// [`ArmSpec::against`] as one line; `as it is` where there is nothing to name.
+    /// [`ArmSpec::against`] as one line; `as it is` if there is nothing to name.
     pub fn label(&self, other: &Self) -> String {
         let own = self.against(other);
         if own.is_empty() { "as it is".to_owned() } else { own.join(", ") }

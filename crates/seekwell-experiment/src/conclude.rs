@@ -192,7 +192,7 @@ fn condition(document: &Document) -> Check {
     check("condition", Checked::Passed, text)
 }
 
-/// How much of the processors other programs had during the runs, where that is known.
+/// How much of the processors other programs had during the runs, if that is known.
 fn others(document: &Document) -> Option<Check> {
     let share = |r: &Run| r.condition.other_programs_percent;
     let shares = document.runs.iter().filter_map(|r| Some((share(r)?, r.index)));

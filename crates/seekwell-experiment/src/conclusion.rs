@@ -59,7 +59,7 @@ pub struct Conclusion {
     pub decision: Decision,
     /// The answer in a sentence.
     pub sentence: String,
-    /// What limited the arms, in a sentence, where that is known of both.
+    /// What limited the arms, in a sentence, if that is known of both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
     /// The verdict of the numbers; absent if a gate that closed leaves no room for one.

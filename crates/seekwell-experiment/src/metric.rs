@@ -58,13 +58,13 @@ pub fn better(metric: &str) -> Better {
     if rate { Better::Higher } else { Better::Lower }
 }
 
-/// The margin of a metric where none was declared: ±2 %, for a tail of a latency ±5 %.
+/// The margin of a metric if none was declared: ±2 %, for a tail of a latency ±5 %.
 pub fn default_margin(metric: &str) -> Margin {
     let tail = ["_p99", "_p99_9", "_p99_99", "_max"].iter().any(|end| metric.ends_with(end));
     if tail { Margin::P99 } else { Margin::THROUGHPUT }
 }
 
-/// The metric where none was named: requests a second of what is done mostly; bytes a second where
+/// The metric if none was named: requests a second of what is done mostly; bytes a second where
 /// the arms differ in the size of a request; the 99th percentile of response times where requests
 /// arrive at a rate that is given.
 pub fn default_metric(a: &PlainJob, b: &PlainJob) -> String {

@@ -15,7 +15,7 @@ pub const SHORTEST_JUDGED: Nanos = Nanos::from_millis(5000);
 /// Parts a run is cut into.
 const PARTS: usize = 20;
 
-/// The rate over a run in equal parts as shares of its mean, the last step left out where it is not
+/// The rate over a run in equal parts as shares of its mean, the last step left out if it is not
 /// whole. Empty when the run was too short to be judged, or did nothing.
 pub fn course(series: &Series, elapsed: Nanos) -> Vec<f64> {
     if elapsed < SHORTEST_JUDGED || series.step_ns == Nanos::ZERO {

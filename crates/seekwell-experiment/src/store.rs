@@ -88,7 +88,7 @@ impl ExperimentStore {
         }
     }
 
-    /// Makes the folder where it is missing, and closes to others what earlier versions left open.
+    /// Makes the folder if it is missing, and closes to others what earlier versions left open.
     fn make(&self) -> Result<(), ExperimentError> {
         create_private_dir_all(&self.dir).map_err(io_error("creating", &self.dir))?;
         let kept = self.ids().into_iter().map(|id| self.dir.join(id));

@@ -130,7 +130,7 @@ impl<'a> Observed<'a> {
     }
 
     /// The one disk under the target, reached through partitions and mapped devices only. `None`
-    /// where there are several, or where a loop device, memory or a network lies between.
+    /// if there are several, or if a loop device, memory or a network lies between.
     pub(crate) fn disk(&self) -> Option<&'a Device> {
         self.inspection.disk()
     }

@@ -18,7 +18,7 @@ pub struct Rule {
     pub means: &'static str,
     /// How it is known: which facts, which threshold, which traps were avoided.
     pub known: &'static str,
-    /// Why it matters, with a measured or published figure where there is one.
+    /// Why it matters, with a measured or published figure if there is one.
     pub why: &'static str,
     pub fix: &'static str,
     /// What this program's `tune` can change about it.

@@ -51,11 +51,11 @@ struct Batch {
 }
 
 impl Export {
-    /// Takes a folder, which is made where it is not there yet, and removes what a killed export
+    /// Takes a folder, which is made if it is not there yet, and removes what a killed export
     /// left in it.
     ///
     /// # Errors
-    /// [`FleetError`] where it cannot be made, read or locked.
+    /// [`FleetError`] if it cannot be made, read or locked.
     pub fn open(dir: &Path) -> Result<Self, FleetError> {
         fs::create_dir_all(dir).map_err(FleetError::io("creating", dir))?;
         let lock = File::open(dir).map_err(FleetError::io("opening", dir))?;

@@ -20,7 +20,7 @@ pub enum Kind {
 /// One column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
-    /// Its name, with the unit where it has one.
+    /// Its name, with the unit if it has one.
     pub name: &'static str,
     /// What it holds.
     pub kind: Kind,

@@ -56,7 +56,7 @@ pub(crate) fn by_node(r: &Reader<'_>, node: &str) -> Option<PathBuf> {
         .find(|dir| r.hint(&dir.join("dm/name")).as_ref() == Some(&wanted))
 }
 
-/// The folders of all PCI functions: from the bus, and above the disks where it is not shown.
+/// The folders of all PCI functions: from the bus, and above the disks if it is not shown.
 pub(crate) fn pci_functions(r: &Reader<'_>) -> Vec<PathBuf> {
     let listed = |folder: &str| -> Vec<PathBuf> {
         let folder = Path::new(folder);

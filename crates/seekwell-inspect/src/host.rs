@@ -176,7 +176,7 @@ fn vendor(text: &str) -> Option<&'static str> {
     names.iter().find(|(part, _)| text.contains(part)).map(|(_, name)| *name)
 }
 
-/// The maker of an ACPI table (bytes 10 to 15), where it is a hypervisor. Root only.
+/// The maker of an ACPI table (bytes 10 to 15), if it is a hypervisor. Root only.
 fn acpi_maker(table: &[u8]) -> Option<&'static str> {
     match table.get(10..16)? {
         b"FIRECK" => Some("firecracker"),

@@ -110,7 +110,7 @@ fn below_overlay(
 }
 
 /// The device below a mount; what keeps it from being found is noted. `dev` is the number of the
-/// path on it, where it is known.
+/// path on it, if it is known.
 fn below_mount(
     r: &mut Reader<'_>,
     mounts: &[Mount],

@@ -104,7 +104,7 @@ pub struct Host {
 
 impl Inspection {
     /// The one disk under the target, reached through partitions and mapped devices only. `None`
-    /// where there are several, or where a loop device, memory, a pool or a network lies between.
+    /// if there are several, or if a loop device, memory, a pool or a network lies between.
     pub fn disk(&self) -> Option<&Device> {
         use DeviceKind as K;
         let mut at = self.device.as_ref()?;

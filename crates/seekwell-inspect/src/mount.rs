@@ -32,7 +32,7 @@ pub(crate) fn read(r: &mut Reader<'_>, need: Need) -> Vec<Mount> {
     mounts
 }
 
-/// The mount a path is on. `dev` is the path's `st_dev`, where it is known.
+/// The mount a path is on. `dev` is the path's `st_dev`, if it is known.
 ///
 /// Of the mounts above the path the deepest with the right number is it; the last of equals, for
 /// it covers the others. A btrfs subvolume and a file on overlayfs have numbers no mount has: for
@@ -88,7 +88,7 @@ pub(crate) fn btrfs_folder(r: &Reader<'_>, device: &str) -> Option<(PathBuf, Vec
     })
 }
 
-/// The names of all members of the btrfs file system that has `member`, where there are several.
+/// The names of all members of the btrfs file system that has `member`, if there are several.
 pub(crate) fn btrfs_members(r: &Reader<'_>, member: &Path) -> Option<Fact<Vec<String>>> {
     let (folder, names) = btrfs_folder(r, member.file_name()?.to_str()?)?;
     (names.len() > 1).then(|| Fact::new(names, show(&folder.join("devices"))))

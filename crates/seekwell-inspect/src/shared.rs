@@ -51,7 +51,7 @@ pub struct Shared {
     pub about: String,
     /// The names of the targets that share it.
     pub targets: Vec<String>,
-    /// The most it carries, in bytes a second, where that is known.
+    /// The most it carries, in bytes a second, if that is known.
     pub bytes_per_s: Option<f64>,
     /// Where that was read.
     pub from: String,

@@ -118,7 +118,7 @@ fn of_queue(device: &Device, fact: &str) -> Option<String> {
         "write cache" => {
             let kernel = queue.write_cache.as_ref().map(|f| f.value == "write back");
             let drive = device.detail.identify.as_ref().map(|f| f.value.write_cache.1);
-            // Both are shown; where they differ neither is taken.
+            // Both are shown; if they differ neither is taken.
             let agreed = drive.is_none() || drive == kernel;
             kernel.map(|k| if agreed { on(k) } else { "the sources differ".to_owned() })
         }

@@ -324,7 +324,7 @@ impl<'s, S: Source> Loop<'s, S> {
     }
 
     /// Fills the depth from the workload and submits what the dispatcher releases. Returns when the
-    /// next request will be wanted, where that is known.
+    /// next request will be wanted, if that is known.
     fn issue<T: Target, D: Dispatcher>(
         &mut self,
         target: &mut T,

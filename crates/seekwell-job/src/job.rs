@@ -537,8 +537,7 @@ pub struct Replay {
     pub skip: By<bool>,
     /// Flushes are left out.
     pub skip_flush: bool,
-    /// The kinds of request that `rw` allows, where it is given: a trace with others contradicts
-    /// it.
+    /// The kinds of request that `rw` allows, if it is given: a trace with others contradicts it.
     pub kind: Option<Kind>,
     /// Only the last part of recorded names counts: everything is in another folder.
     pub base_names: bool,

@@ -62,7 +62,7 @@ pub struct Place {
     pub path: PathBuf,
     /// What is there.
     pub there: There,
-    /// Its size, where it is there.
+    /// Its size, if it is there.
     pub size_bytes: u64,
     /// Where the farthest job ends in it.
     pub end: u64,
@@ -241,7 +241,7 @@ impl Layout {
             Some(_) => job.extent.io_size.or(job.extent.size),
             None => job.extent.io_size,
         };
-        // A pass over a file ends where no request fits any more.
+        // A pass over a file ends when no request fits any more.
         let fit = |used: &Use| used.region.bytes / block * block;
         let pass = || uses.iter().map(fit).fold(0, u64::saturating_add);
         let bytes = amount.map_or_else(pass, |amount| amount.of(whole));

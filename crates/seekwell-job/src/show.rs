@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 const MOST_FILES: usize = 16;
 
 /// The jobs, where they would read and write, and every warning. `layout` is that of the same jobs,
-/// where they have one.
+/// if they have one.
 pub fn show(file: &JobFile, layout: Option<&Layout>) -> String {
     let mut out = String::new();
     for (n, job) in file.jobs.iter().enumerate() {
@@ -217,7 +217,7 @@ fn files(line: &mut impl FnMut(&str, String), layout: &Layout, number: usize, jo
     }
 }
 
-/// One file, what it is, and which part of it is used where that is not all of it.
+/// One file, what it is, and which part of it is used if that is not all of it.
 fn place(share: &Share<'_>) -> String {
     let Share { place, span, .. } = share;
     let (there, end) = match place.there {

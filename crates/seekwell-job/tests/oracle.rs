@@ -1,4 +1,4 @@
-//! Real fio as the judge, where it is installed: the same files, options and values are taken, what
+//! Real fio as the judge, if it is installed: the same files, options and values are taken, what
 //! it makes of a file is what is read here, and as many bytes are moved as were foretold.
 
 use seekwell_job::job::{JobFile, Origin};

@@ -55,11 +55,11 @@ pub fn judge(document: &RunDocument) -> Judged {
 /// A run as the statements see it.
 struct Run<'a> {
     document: &'a RunDocument,
-    /// The one disk under the target, where there is one.
+    /// The one disk under the target, if there is one.
     disk: Option<&'a Device>,
     /// What is measured belongs to another machine, whose parts cannot be seen.
     is_virtual: bool,
-    /// Whether the medium rotates, where that is known.
+    /// Whether the medium rotates, if that is known.
     rotates: Option<bool>,
     /// The phases whose numbers are the device's.
     points: Vec<Point<'a>>,

@@ -97,7 +97,7 @@ fn is_honest(phase: &Phase, workload: &Workload) -> bool {
     reaches && phase.median("device_share").is_none_or(|share| share >= HONEST_SHARE)
 }
 
-/// Requests and bytes a second of reads and writes, where there are any; one follows from the other
+/// Requests and bytes a second of reads and writes, if there are any; one follows from the other
 /// where requests are of one size.
 pub fn rates(phase: &Phase) -> Option<(f64, f64)> {
     let sum = |metric: &str| -> Option<f64> {
@@ -114,7 +114,7 @@ pub fn rates(phase: &Phase) -> Option<(f64, f64)> {
     }
 }
 
-/// The size of every request, where they have one.
+/// The size of every request, if they have one.
 fn size(workload: &Workload) -> Option<f64> {
     match workload.sizes.as_slice() {
         [only] if only.bytes > 0 => Some(f64::from(only.bytes)),

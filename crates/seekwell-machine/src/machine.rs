@@ -49,7 +49,7 @@ impl Queues {
         Self { waiting: Vec::new(), commands: 0, turn: 0, room }
     }
 
-    /// The command itself where there is room for it now.
+    /// The command itself if there is room for it now.
     fn put(&mut self, queue: u16, command: Command) -> Option<Command> {
         if self.room > 0 {
             self.room -= 1;

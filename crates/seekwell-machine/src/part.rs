@@ -34,7 +34,7 @@ pub struct Done {
     /// The tag it was given with.
     pub tag: u32,
     /// From when on its data could be moved on while the rest was still coming: a link above may
-    /// begin then, but cannot end before `at`. Equal to `at` where nothing can overlap.
+    /// begin then, but cannot end before `at`. Equal to `at` if nothing can overlap.
     pub ready: Nanos,
     /// When the part was done with it.
     pub at: Nanos,

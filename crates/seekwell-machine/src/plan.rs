@@ -146,7 +146,7 @@ pub struct Planned {
     /// Under the next higher load, at which it does not; `None` if it bears the highest tried.
     pub breaks: Option<Trial>,
     /// What breaks first: the station that, made faster, improves the broken limit most; `None`
-    /// where none does, and where nothing breaks.
+    /// if none does, or nothing breaks.
     pub limited_by: Option<Relief>,
     /// Under every load that was tried, ascending.
     pub trials: Vec<Trial>,

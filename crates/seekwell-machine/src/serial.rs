@@ -72,7 +72,7 @@ impl Leaving {
         self.push(Done { tag, ready: at, at });
     }
 
-    /// When the next leaves; [`Nanos::MAX`] where nothing will.
+    /// When the next leaves; [`Nanos::MAX`] if nothing will.
     pub fn next(&self) -> Nanos {
         self.0.iter().map(|end| end.at).min().unwrap_or(Nanos::MAX)
     }

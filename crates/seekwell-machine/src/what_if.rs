@@ -1,6 +1,6 @@
 //! What limits a load on a machine: each station is made faster in turn, and what that gives the
 //! load is the proof. The *elasticity* of a station is ln(rate′ ÷ rate) ÷ ln(factor): 1 where the
-//! rate grows as the station's speed does, 0 where it does not matter. (C. Curtsinger and E.
+//! rate grows as the station's speed does, 0 if it does not matter. (C. Curtsinger and E.
 //! Berger, "Coz: Finding Code that Counts with Causal Profiling", SOSP 2015.)
 //!
 //! All runs of a load have the same requests and the same seeds, so that nothing but the station

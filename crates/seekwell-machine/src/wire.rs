@@ -73,7 +73,7 @@ pub struct Attached<W, P> {
     faster: f64,
     part: P,
     line: Line,
-    /// What goes to the host, where it does not share the line with what comes from there.
+    /// What goes to the host, if it does not share the line with what comes from there.
     inward: Option<Line>,
     /// Of each command outstanding: what it does, and its length.
     outstanding: ByTag<(Kind, u32)>,

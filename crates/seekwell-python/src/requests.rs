@@ -93,7 +93,7 @@ fn is_text(kind: &DataType) -> bool {
 
 impl Requests {
     /// Takes the stream of an object; `epoch_ns` is what its times count from, in nanoseconds since
-    /// 1970, where that is known.
+    /// 1970, if that is known.
     ///
     /// # Errors
     /// `TypeError` for an object without one and for a column of another type, `ValueError` for a

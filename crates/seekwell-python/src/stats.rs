@@ -175,7 +175,7 @@ impl Gather<'_> {
     }
 }
 
-/// The rate at which blocks of a file are followed where none is given.
+/// The rate at which blocks of a file are followed if none is given.
 #[pyfunction]
 pub fn usual_rate(path: PathBuf) -> u32 {
     usual_rate_log2(&path)

@@ -217,7 +217,7 @@ pub(crate) fn device_below(document: &RunDocument) -> Option<String> {
     }
 }
 
-/// Whose figures these are, where they are not a disk's: a word and a clause.
+/// Whose figures these are, if they are not a disk's: a word and a clause.
 pub(crate) fn not_a_disk(document: &RunDocument) -> Option<(&'static str, String)> {
     if let Some(said) = modelled(document) {
         return Some(("◇ MODELLED", said));

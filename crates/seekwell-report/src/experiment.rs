@@ -9,7 +9,7 @@ use seekwell_experiment::{
 };
 use seekwell_stats::{Arm, Better, Verdict, percent};
 
-/// The one sheet of an experiment; `state` is how it stands, where that is known.
+/// The one sheet of an experiment; `state` is how it stands, if that is known.
 pub(crate) fn sheet(document: &Document, state: Option<&str>) -> Sheet {
     let (a, b) = (&document.a, &document.b);
     let [label_a, label_b] = [a.label(b), b.label(a)].map(|l| clean(&l));

@@ -6,7 +6,7 @@ use seekwell_runs::{Fidelity, Latency, Phase, Repeat, RunDocument};
 use seekwell_stats::signed;
 use serde::Serialize;
 
-/// What stands where nothing is known.
+/// What stands if nothing is known.
 const NONE: &str = "—";
 
 /// What lateness does not show.

@@ -26,7 +26,7 @@ pub struct Figure {
     /// The median of the repeats, without its unit where [`Figure::unit`] has one.
     pub value: String,
     pub unit: String,
-    /// Lowest and highest repeat, where they are written differently; of commits what one takes.
+    /// Lowest and highest repeat, if they are written differently; of commits what one takes.
     pub range: Option<String>,
     pub repeats: u32,
     pub phase: String,
@@ -87,7 +87,7 @@ fn depth(phase: &Phase) -> u32 {
 }
 
 /// Large requests in sequence; of several such phases the one over most data, past the page cache
-/// where there is one, so that a test of the cache does not pass for the disk.
+/// if there is one, so that a test of the cache does not pass for the disk.
 fn sequential_phase<'a>(
     phases: &[&'a Phase],
     reads: u8,

@@ -95,7 +95,7 @@ fn counted<'a>(members: impl Iterator<Item = &'a Member> + Clone) -> String {
 /// A fleet, and what its members are called.
 struct View<'a> {
     fleet: &'a Fleet,
-    /// The host, with its target where it has several.
+    /// The host, with its target if it has several.
     names: Vec<String>,
 }
 

@@ -119,7 +119,7 @@ enum Payload<'a> {
     },
     List {
         list: &'a [Kept],
-        /// What the list is of, where it is not all that is kept.
+        /// What the list is of, if it is not all that is kept.
         #[serde(skip_serializing_if = "Option::is_none")]
         of: Option<&'a str>,
     },

@@ -15,7 +15,7 @@ pub(crate) const COLUMNS: [&str; 5] = ["phase", "limited by", "share", "how sure
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LimitRow {
     pub phase: String,
-    /// The phase's title, or its name where it has none.
+    /// The phase's title, or its name if it has none.
     pub title: String,
     pub name: String,
     /// `98 % of 150 MB/s`.
@@ -52,7 +52,7 @@ impl LimitRow {
 /// One ceiling. All text is clean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CeilingRow {
-    /// With the operation, where it is a ceiling of that alone.
+    /// With the operation, if it is a ceiling of that alone.
     pub name: String,
     pub rate: String,
     pub known: &'static str,

@@ -10,7 +10,7 @@ use seekwell_io::workload::{Pace, Workload};
 use seekwell_runs::{Phase, Repeat, ReplayMode, RunDocument, Work};
 use serde::Serialize;
 
-/// What stands where nothing was measured.
+/// What stands if nothing was measured.
 pub const NONE: &str = "—";
 
 /// What stands under figures in MB/s that hdparm's may be held against.
@@ -96,7 +96,7 @@ pub fn remark(phase: &Phase) -> Option<String> {
     }
 }
 
-/// Who made the requests, where that is not who is asked for them.
+/// Who made the requests, if that is not who is asked for them.
 fn issued(phase: &Phase) -> Option<&'static str> {
     let workload = phase.workload.drawn()?;
     match phase.repeats.iter().find_map(|repeat| repeat.issuer)? {

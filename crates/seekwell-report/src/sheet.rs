@@ -61,7 +61,7 @@ pub(crate) struct Setup {
 
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Effect {
-    /// The workload, where there are several.
+    /// The workload, if there are several.
     pub group: Option<String>,
     pub title: String,
     pub a: String,

@@ -1,5 +1,5 @@
 //! The page as a person sees it: opened from a file in headless Chromium, without a network.
-//! Skipped where there is no browser, or where `web/` was not built.
+//! Skipped if there is no browser, or if `web/` was not built.
 
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 

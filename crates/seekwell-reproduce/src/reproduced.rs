@@ -74,14 +74,14 @@ impl Verdict {
 pub struct Reproduced {
     /// What was published, and how it is modelled.
     pub row: Row,
-    /// The modelled figure with the assumed inputs, where there is a model of it.
+    /// The modelled figure with the assumed inputs, if there is a model of it.
     pub modelled: Option<f64>,
     /// The modelled interval over all unstated inputs; `None` without samples, and for rows that
     /// are not predicted.
     pub interval: Option<Interval>,
     /// The modelled figure of each sample of the unstated inputs, without run-to-run variation.
     pub(crate) samples: Vec<f64>,
-    /// What limits the modelled figure, where it was asked for and a load gives the figure.
+    /// What limits the modelled figure, if it was asked for and a load gives the figure.
     pub limited_by: Option<Relief>,
     /// Parameters of the machine that were fitted on this row.
     pub fitted: Vec<String>,
@@ -215,7 +215,7 @@ pub struct Effect<'a> {
 }
 
 impl Effect<'_> {
-    /// The median ratio of the samples, where there are any.
+    /// The median ratio of the samples, if there are any.
     fn ratio(&self) -> f64 {
         self.interval.as_ref().map_or(self.modelled, |interval| interval.median)
     }

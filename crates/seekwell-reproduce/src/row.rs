@@ -66,7 +66,7 @@ pub enum How {
     Load {
         load: Load,
         reads: Reading,
-        /// Whose its inputs are, where it has any.
+        /// Whose its inputs are, if it has any.
         inputs: Option<&'static str>,
     },
     /// Share of the processor in percent, of another row of the same configuration: what

@@ -186,7 +186,7 @@ fn swept_models(options: &BenchOptions<'_>, grid: &Grid) -> Result<Vec<Model>, R
     grid.points.iter().map(of).collect()
 }
 
-/// Measures each point of a sweep, on its own one of `models` where there are any; gives whether it
+/// Measures each point of a sweep, on its own one of `models` if there are any; gives whether it
 /// was interrupted.
 fn sweep<W: Watcher>(
     stage: &mut Stage<'_, W>,

@@ -95,7 +95,7 @@ pub enum Source {
     Opened {
         /// What was opened.
         opened: Box<Opened>,
-        /// Its block device, where it has one.
+        /// Its block device, if it has one.
         device: Option<DevId>,
         /// The device whose counters show what reached a disk: the one below loop devices.
         counting: Option<DevId>,

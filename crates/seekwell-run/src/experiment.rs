@@ -27,7 +27,7 @@ use seekwell_sys::text_path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Size of a temporary file where none was asked for.
+/// Size of a temporary file if none was asked for.
 const FILE_BYTES: u64 = 1 << 30;
 /// The shortest run: what a rate needs, and a little, for a run may end a moment early.
 const SHORTEST: Nanos = Nanos::from_millis(600);

@@ -105,7 +105,7 @@ fn facts(document: &RunDocument, observed: &[Observed]) -> Facts {
     }
 }
 
-/// The one disk the measured device stands on, where it is one.
+/// The one disk the measured device stands on, if it is one.
 fn disk_under(inspection: &Inspection) -> Option<&Device> {
     let mut device = inspection.device.as_ref()?;
     while let [below] = device.below.as_slice() {

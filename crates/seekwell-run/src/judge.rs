@@ -34,7 +34,7 @@ pub fn judge(inspection: Inspection, log: Option<&LogReport>, before: &[Inspecti
     Judged { inspection, findings, incidents }
 }
 
-/// The running kernel's log; where it cannot be read, `missing` hears why.
+/// The running kernel's log; if it cannot be read, `missing` hears why.
 pub fn live_log(view: &dyn View, missing: &mut Vec<Missing>) -> Option<LogReport> {
     match read(LogSource::Live, Some(view)) {
         Ok(report) => Some(report),

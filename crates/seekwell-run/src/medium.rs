@@ -28,7 +28,7 @@ pub struct Wanted<'a> {
     pub offset_bytes: u64,
     /// How much of the target is used from there on.
     pub size_bytes: Option<u64>,
-    /// How much of a temporary file is used where nothing else was asked for.
+    /// How much of a temporary file is used if nothing else was asked for.
     pub default_bytes: u64,
     /// Whether a temporary file need hold nothing before the run, which writes before it reads.
     pub blank: bool,

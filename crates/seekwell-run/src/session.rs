@@ -242,7 +242,7 @@ impl<'a, W: Watcher> Session<'a, W> {
     }
 
     /// Gives the figures of a fitted machine the ranges that its error allows; `load` says of a
-    /// phase whether it writes and how deep, where that is known.
+    /// phase whether it writes and how deep, if that is known.
     pub fn widen(&mut self, load: impl Fn(usize, &Phase) -> Option<(bool, u32)>) {
         let Some(Medium::Machine {
             model_error_percent: Some(error),
@@ -284,7 +284,7 @@ impl<'a, W: Watcher> Session<'a, W> {
         }
     }
 
-    /// Ends: the document is final, and saved where it is kept.
+    /// Ends: the document is final, and saved if it is kept.
     pub fn end(mut self) -> Finished {
         self.document.ended_at = Some(Timestamp::now().to_string());
         self.save();

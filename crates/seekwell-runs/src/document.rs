@@ -58,7 +58,7 @@ pub struct Tool {
 pub struct Engine {
     /// `io_uring` or `threads`.
     pub name: String,
-    /// Why it is not io_uring, where it is not.
+    /// Why it is not io_uring, if it is not.
     pub notice: Option<String>,
     /// CPU time per request on the null target at depth 32, measured before the run.
     pub cost_ns_per_request: Option<f64>,
@@ -168,7 +168,7 @@ pub struct Phase {
     pub title: String,
     /// What it did; repeats differ in the seed only.
     pub workload: Work,
-    /// Why it was not run, where it was not.
+    /// Why it was not run, if it was not.
     pub skipped: Option<Skipped>,
     /// Why it has fewer repeats than were planned, where the run ended before them.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -94,7 +94,7 @@ pub struct RunEntry {
     pub ended_at: Option<String>,
     /// Whether the measurement as a whole is not valid.
     pub invalid: bool,
-    /// The bundle's folder, where it has one.
+    /// The bundle's folder, if it has one.
     pub path: Option<PathBuf>,
 }
 

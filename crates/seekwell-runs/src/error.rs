@@ -36,9 +36,9 @@ pub enum StoreError {
     #[error("{}:{line}:{column}: {reason}", path.display())]
     Damaged {
         path: PathBuf,
-        /// Line, from 1; 0 where it is not known.
+        /// Line, from 1; 0 if it is not known.
         line: usize,
-        /// Column, from 1; 0 where it is not known.
+        /// Column, from 1; 0 if it is not known.
         column: usize,
         reason: String,
     },

@@ -215,7 +215,7 @@ pub struct Ceiling {
     pub rate: f64,
     /// Bytes or requests a second.
     pub unit: Unit,
-    /// `read` or `write`, where it is a ceiling of these alone.
+    /// `read` or `write`, if it is a ceiling of these alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
     pub known: Known,

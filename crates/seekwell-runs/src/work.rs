@@ -113,7 +113,7 @@ pub struct Fidelity {
     pub late_bound_ns: Nanos,
     /// Handed to the target.
     pub issued: u64,
-    /// Handed over minus due; `null` where nothing was due at a time.
+    /// Handed over minus due; `null` if nothing was due at a time.
     pub lateness: Option<Latency>,
     /// Late because the target had all it can take.
     pub late_device: u64,

@@ -112,7 +112,7 @@ impl Fleet {
         })
     }
 
-    /// All hosts side by side, or a list where there is nothing to compare.
+    /// All hosts side by side, or a list if there is nothing to compare.
     fn overview(&self, label: Option<String>, api: bool, token: &str) -> Result<Answer, Answer> {
         let scope = Scope { label, since: None };
         match self.connections.ask(|database| Ok::<_, Failure>(fleet(database, &scope)?)) {

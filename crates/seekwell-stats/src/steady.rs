@@ -107,7 +107,7 @@ pub fn in_run(series: &[f64], ramp: usize, window: usize, traffic: Traffic) -> O
 }
 
 /// Whether runs of one arm settle, from their courses: each the rates of a run in equal parts, as
-/// shares of its mean. The mean course has to be within the limits of [`in_run`]; where it is not,
+/// shares of its mean. The mean course has to be within the limits of [`in_run`]; if it is not,
 /// the runs have to agree on it, as a short run of few requests wanders by chance: the line's
 /// excursion in each of them, or the furthest part, is away from level with 99.9 % confidence
 /// (Student's interval over the runs; 99.99 % for the part, which is the worst of many). `None` of

@@ -64,7 +64,7 @@ pub struct Stage<'a> {
     pub stop: &'a AtomicBool,
     /// Told how much of the step is done, from 0 to 1.
     pub progress: &'a (dyn Fn(f64) + Sync),
-    /// Where the data lie, where that is one device that counts.
+    /// Where the data lie, if that is one device that counts.
     pub device: Option<DevId>,
 }
 

@@ -63,7 +63,7 @@ pub struct Round<'a> {
 }
 
 impl<'a> Round<'a> {
-    /// Makes the steps ready. `device` is where the data lie, where that is one that counts.
+    /// Makes the steps ready. `device` is where the data lie, if that is one that counts.
     ///
     /// # Errors
     /// [`SuiteError`]: the wrong kind of target, no room, no right to write.

@@ -55,7 +55,7 @@ impl Bundle {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`SnapshotError`] names the file, and the line where there is one.
+    /// [`SnapshotError`] names the file, and the line if there is one.
     pub fn open(path: &Path) -> Result<Self, SnapshotError> {
         let absent = || SnapshotError::Unreadable {
             path: path.to_path_buf(),

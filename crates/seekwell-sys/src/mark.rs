@@ -109,7 +109,7 @@ mod tests {
         table[..8].copy_from_slice(&MARK);
         table[100] = 1;
         assert!(!is_on(&table));
-        // One bit of what this version wrote is enough, where it does not look random.
+        // One bit of what this version wrote is enough, if it does not look random.
         let mut ours = text;
         put(&mut ours);
         assert!(is_on(&ours));

@@ -5,7 +5,7 @@
 const MOST: usize = 64;
 
 /// The candidates that differ from `name` by at most one character and one more for every four it
-/// has, or that begin with it where it has three at least; the most similar first, equals in
+/// has, or that begin with it if it has three at least; the most similar first, equals in
 /// alphabetical order.
 ///
 /// ```

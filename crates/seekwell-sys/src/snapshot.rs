@@ -71,7 +71,7 @@ impl Snapshot {
     /// enough, and other files are of no account. Or the copied `sys` and `proc` of a sosreport.
     ///
     /// # Errors
-    /// [`SnapshotError`] names the file, and the line where there is one.
+    /// [`SnapshotError`] names the file, and the line if there is one.
     pub fn open(folder: &Path) -> Result<Self, SnapshotError> {
         let (listing, sections) = (text(folder, LISTING)?, text(folder, SECTIONS)?);
         if listing.is_none() && sections.is_none() && crate::folder::is_one(folder) {

@@ -269,7 +269,7 @@ pub fn bytes(n: u64) -> String {
     if n < 1024 { format!("{n} bytes") } else { binary(n) }
 }
 
-/// A size, with the number of bytes where that is rounded: `4 KiB`, `1.5 KiB (1536 bytes)`.
+/// A size, with the number of bytes if that is rounded: `4 KiB`, `1.5 KiB (1536 bytes)`.
 pub fn binary_and_bytes(n: u64) -> String {
     let power = magnitude(n);
     let unit = 1_u64 << (10 * power);
@@ -318,13 +318,13 @@ impl Decimal {
         Some((Self { digits, scale: 10_u128.pow(part.len() as u32) }, rest))
     }
 
-    /// So many of a unit, rounded; the largest number where it is more.
+    /// So many of a unit, rounded; the largest number if it is more.
     fn times(self, unit: u64) -> u64 {
         let product = self.digits.saturating_mul(unit.into()).saturating_add(self.scale / 2);
         u64::try_from(product / self.scale).unwrap_or(u64::MAX)
     }
 
-    /// So many of a unit, where that is a whole number.
+    /// So many of a unit, if that is a whole number.
     pub fn exactly(self, unit: i128) -> Option<i128> {
         let product = i128::try_from(self.digits).ok()?.checked_mul(unit)?;
         let scale = i128::try_from(self.scale).ok()?;

@@ -18,7 +18,7 @@ impl Stamp {
         Self(time.0)
     }
 
-    /// The time, where it is known.
+    /// The time, if it is known.
     pub const fn get(self) -> Option<Nanos> {
         if self.0 == u64::MAX { None } else { Some(Nanos(self.0)) }
     }

@@ -51,7 +51,7 @@ impl Shipped {
         TRACES.iter().find(|trace| trace.name == name).copied()
     }
 
-    /// The trace that a path names, `db-heavy` or `db-heavy.parquet`, where there is no such file.
+    /// The trace that a path names, `db-heavy` or `db-heavy.parquet`, if there is no such file.
     pub fn at(path: &Path) -> Option<Self> {
         let name = path.to_str()?;
         let shipped = Self::named(name.strip_suffix(".parquet").unwrap_or(name))?;

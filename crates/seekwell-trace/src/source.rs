@@ -75,9 +75,9 @@ pub struct About {
     pub host: Option<String>,
     /// The command that ran while it was recorded.
     pub command: Option<String>,
-    /// CPU time that recording cost, in nanoseconds per request, where it was measured.
+    /// CPU time that recording cost, in nanoseconds per request, if it was measured.
     pub recording_cost_ns_per_request: Option<u64>,
-    /// Step of its times in nanoseconds, where it is too coarse to replay them (1 s).
+    /// Step of its times in nanoseconds, if it is too coarse to replay them (1 s).
     #[serde(default)]
     pub time_step_ns: Option<u64>,
     /// Set when a recording was ended from outside before it could be closed.

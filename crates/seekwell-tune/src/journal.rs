@@ -246,7 +246,7 @@ impl JournalState {
             || self.outcome().is_some_and(|o| !o.complete())
     }
 
-    /// The result of the last rollback, where it was not forgotten since.
+    /// The result of the last rollback, if it was not forgotten since.
     pub fn outcome(&self) -> Option<&RestoreOutcome> {
         let last = self.entries.iter().rev().find_map(|e| match e {
             JournalEntry::Ended { outcome } => Some(Some(outcome)),
@@ -521,7 +521,7 @@ impl Journal {
         Ok(Self { path: path.to_path_buf(), file, phase })
     }
 
-    /// How far it has come, where that is known.
+    /// How far it has come, if that is known.
     pub const fn phase(&self) -> Option<Phase> {
         self.phase
     }

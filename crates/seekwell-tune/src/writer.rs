@@ -105,7 +105,7 @@ impl Sysfs {
         Ok(rustix::fs::open(path, flags, Mode::empty())?)
     }
 
-    /// Runs `act` on the held descriptor, or on a new one where none is held or the held one is of
+    /// Runs `act` on the held descriptor, or on a new one if none is held or the held one is of
     /// an attribute that was taken away: the files of a scheduler come and go with it.
     fn with<T>(
         &self,

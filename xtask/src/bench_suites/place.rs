@@ -13,7 +13,7 @@ pub enum SuiteDir {
 }
 
 impl SuiteDir {
-    /// A directory, or a file system of its own where none is named; that takes root.
+    /// A directory, or a file system of its own if none is named; that takes root.
     pub fn new(dir: Option<&Path>) -> Result<Self, Failure> {
         match dir {
             Some(dir) => Ok(Self::User(dir.canonicalize()?)),

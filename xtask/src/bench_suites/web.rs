@@ -1,5 +1,5 @@
 //! The load of the suite `web` beside ab, against the same two servers: the program's own, and
-//! nginx where it is installed.
+//! nginx if it is installed.
 
 use super::{Bench, Figure, Figures};
 use crate::bench::build;

@@ -133,7 +133,7 @@ impl Drop for Statistics {
     }
 }
 
-/// How long the programs of a process have run, in nanoseconds; 0 where that is not measured.
+/// How long the programs of a process have run, in nanoseconds; 0 if that is not measured.
 fn programs_ns(child: &Child) -> Result<u64, Failure> {
     let mut sum = 0;
     for file in fs::read_dir(format!("/proc/{}/fdinfo", child.id()))? {

@@ -312,7 +312,7 @@ impl Drop for Knobs {
     }
 }
 
-/// The value of a setting: the word in brackets where there is a choice.
+/// The value of a setting: the word in brackets if there is a choice.
 fn chosen(text: &str) -> &str {
     let inner = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inner.map_or(text.trim(), |(word, _)| word)

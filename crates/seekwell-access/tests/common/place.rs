@@ -20,7 +20,7 @@ pub struct Place {
 impl Place {
     /// With room for temporary files of `bytes` in all: where the build keeps the temporary files
     /// of tests (unlike /tmp that is never memory), or else on a file system of its own, of which
-    /// only what is written takes room. None, and said, where there is no room for that either.
+    /// only what is written takes room. None, and said, if there is no room for that either.
     pub fn with_room(bytes: u64) -> Option<Self> {
         let usual = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let space = FsSpace::of(usual).unwrap();

@@ -65,7 +65,7 @@ fn fields(a: &Group, b: &Group) -> Vec<FieldDifference> {
     all.filter(|d| d.a != d.b).collect()
 }
 
-/// Pairs workloads by name, then those left over that are equal, then, where nothing was found, the
+/// Pairs workloads by name, then those left over that are equal, then, if nothing was found, the
 /// only one with the only one.
 ///
 /// # Errors

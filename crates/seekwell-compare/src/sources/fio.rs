@@ -135,7 +135,7 @@ fn direction(op: &str, parts: &[&Direction], job: &str, run: &mut RunValues, out
         rate("requests_per_s", "requests", Unit::PerSecond, !large, iops);
         rate("rate_bytes_per_s", "rate", Unit::BytesPerSecond, large, bytes);
     }
-    // Total latency where it was measured, else completion latency; one kind for all jobs.
+    // Total latency if it was measured, else completion latency; one kind for all jobs.
     let total = parts.iter().all(|d| d.lat_ns.n > 0);
     let kind = if total { "latency" } else { "completion" };
     let latencies: Vec<&Latency> =

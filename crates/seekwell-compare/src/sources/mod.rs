@@ -207,7 +207,7 @@ fn not_found(arg: &str, store: &dyn Runs) -> SourceError {
     SourceError::NotFound { wanted: arg.to_owned(), labels: labels.into_iter().take(8).collect() }
 }
 
-/// One configuration of a file, the only one where none is named.
+/// One configuration of a file, the only one if none is named.
 fn configuration(path: &Path, found: Contents, wanted: Option<&str>) -> Result<Side, SourceError> {
     let names = || found.configurations.iter().map(|(name, _)| name.clone()).take(20).collect();
     let at = match wanted {

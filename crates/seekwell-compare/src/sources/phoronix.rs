@@ -248,7 +248,7 @@ fn clip(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// The raw values, or the one value where there are none; `None` of a test whose result is a line
+/// The raw values, or the one value if there are none; `None` of a test whose result is a line
 /// or a text and not a number.
 fn trials(entry: &Entry, test: &Test) -> Result<Option<Vec<f64>>, FormatError> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.abs() < 1e200);

@@ -94,7 +94,7 @@ fn much_dirty(input: &Observed<'_>) -> Option<Found> {
     })
 }
 
-/// A setting of the kernel's memory management, where there is a disk that it is about.
+/// A setting of the kernel's memory management, if there is a disk that it is about.
 fn setting<'a>(
     input: &Observed<'a>,
     of: fn(&VmFacts) -> &Option<Fact<u64>>,

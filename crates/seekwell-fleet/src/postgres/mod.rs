@@ -64,8 +64,8 @@ impl Database {
     /// Connects in order to read.
     ///
     /// # Errors
-    /// [`StoreError::Database`] where it cannot be reached, [`FleetError::Empty`] where no run was
-    /// ever sent to it, [`FleetError::NewerSchema`] where a newer version of this program made it.
+    /// [`StoreError::Database`] if it cannot be reached, [`FleetError::Empty`] if no run was
+    /// ever sent to it, [`FleetError::NewerSchema`] if a newer version of this program made it.
     pub fn open(place: &Place) -> Result<Self, FleetError> {
         let database = Self::connect(place)?;
         if database.version()?.is_none() {
@@ -166,7 +166,7 @@ impl Database {
         self.client.borrow_mut().query(sql, values).map_err(failed(&self.name))
     }
 
-    /// The version of the tables, where there are any.
+    /// The version of the tables, if there are any.
     fn version(&self) -> Result<Option<i32>, StoreError> {
         let there =
             "SELECT 1 FROM pg_tables WHERE schemaname = 'seekwell' AND tablename = 'version'";

@@ -19,7 +19,7 @@ const SILENCE: Duration = Duration::from_secs(15);
 #[derive(Debug, Clone)]
 pub struct Place {
     pub(super) config: Config,
-    /// File of the certificates that are trusted, where it is not the system's.
+    /// File of the certificates that are trusted, if it is not the system's.
     pub(super) roots: Option<PathBuf>,
     name: String,
 }

@@ -142,7 +142,7 @@ pub struct Visit {
 /// Keeps a run of a host, and gives its id here: two hosts may have drawn the same.
 ///
 /// # Errors
-/// [`StoreError`] where it cannot be written.
+/// [`StoreError`] if it cannot be written.
 pub fn keep(store: &Store, mut run: RunDocument, detail: &Detail) -> Result<String, StoreError> {
     let started = run.started_at.parse().unwrap_or_else(|_| Timestamp::now());
     let mut writer = store.create(run.kind, started)?;

@@ -51,7 +51,7 @@ impl<'a> Rows<'a> {
         self.rows.iter().map(move |row| &row[at])
     }
 
-    /// The values of a column, each with its number where there are several rows.
+    /// The values of a column, each with its number if there are several rows.
     fn joined(&self, name: &str) -> Option<String> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for value in self.column(name).filter_map(text) {

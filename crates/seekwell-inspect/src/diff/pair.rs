@@ -15,7 +15,7 @@ pub(super) fn filesystems<'v>(
     before.iter().filter_map(|old| Some((&old["filesystem"], &same(&old)?["filesystem"]))).collect()
 }
 
-/// Each device on either side with itself on the other, where it is there.
+/// Each device on either side with itself on the other, if it is there.
 pub(super) fn devices<'v>(
     before: &'v [Value],
     after: &'v [Value],

@@ -35,7 +35,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// 0 to 1; 0 where there is no space at all.
+    /// 0 to 1; 0 if there is no space at all.
     pub fn share(self) -> f64 {
         self.used_bytes as f64 / self.bytes.max(1) as f64
     }

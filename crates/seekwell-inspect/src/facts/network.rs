@@ -47,7 +47,7 @@ pub(crate) fn path(
     }?;
     let interface = route(r, server).filter(|name| name != "lo")?;
     let speed = Path::new("/sys/class/net").join(&interface).join("speed");
-    // -1 where there is no link.
+    // -1 if there is no link.
     let megabits_per_s = r.parsed::<u64>(&speed).map(|f| f.value).filter(|mbps| *mbps > 0);
     let server = server.to_string();
     Some(Fact::new(NetworkPath { server, interface, megabits_per_s }, show(&speed)))

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Health {
-    /// What the drive warns of; empty if it says that all is well, absent where it does not say.
+    /// What the drive warns of; empty if it says that all is well, absent if it does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Fact<Vec<Warning>>>,
     /// Counters and levels.

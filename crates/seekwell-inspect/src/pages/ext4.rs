@@ -52,7 +52,7 @@ pub(super) fn group_counts(node: &Path) -> io::Result<Vec<u8>> {
 /// Counts the block groups of an ext4. `read` fills a buffer from the given byte offset.
 ///
 /// # Errors
-/// Those of `read`; [`io::ErrorKind::NotFound`] where it is not an ext4 that keeps the flag.
+/// Those of `read`; [`io::ErrorKind::NotFound`] if it is not an ext4 that keeps the flag.
 pub fn ext4_groups(
     read: &mut dyn FnMut(u64, &mut [u8]) -> io::Result<()>,
 ) -> io::Result<BlockGroups> {

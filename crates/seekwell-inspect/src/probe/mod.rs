@@ -122,7 +122,7 @@ fn answer(reply: &Reply) -> Answer {
     }
 }
 
-/// Key, code and qualifier of sense data in either format; zeros where there are none.
+/// Key, code and qualifier of sense data in either format; zeros if there are none.
 pub(crate) fn sense_codes(sense: &[u8]) -> [u8; 3] {
     let at = |i: usize| sense.get(i).copied().unwrap_or(0);
     match at(0) & 0x7f {

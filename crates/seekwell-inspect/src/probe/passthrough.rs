@@ -14,7 +14,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Sense key, additional sense code and its qualifier; zeros where there are none.
+    /// Sense key, additional sense code and its qualifier; zeros if there are none.
     pub(crate) fn codes(&self) -> [u8; 3] {
         super::sense_codes(&self.sense)
     }

@@ -73,7 +73,7 @@ fn only_container(environ: &[u8]) -> Vec<u8> {
 /// Reads a snapshot file, a folder of a saved machine or a sosreport.
 ///
 /// # Errors
-/// [`SnapshotError`] names the file, and the line where there is one.
+/// [`SnapshotError`] names the file, and the line if there is one.
 pub fn open(path: &Path) -> Result<Bundle, SnapshotError> {
     // The running system looks like a report, and reading all its files is not without effects.
     if path.canonicalize().is_ok_and(|whole| whole == Path::new("/")) {

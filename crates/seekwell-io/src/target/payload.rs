@@ -48,7 +48,7 @@ pub trait Payload {
     }
 
     /// Whether [`Payload::done`] looks at completions at all; a constant, so that targets leave the
-    /// call out where it does not.
+    /// call out if it does not.
     const LOOKS: bool = false;
 }
 

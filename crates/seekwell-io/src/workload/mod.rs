@@ -94,7 +94,7 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// The pattern of a law, where there is one.
+    /// The pattern of a law, if there is one.
     pub fn of(law: &Law) -> Option<Self> {
         match *law {
             Law::Uniform => Some(Self::Random),

@@ -101,7 +101,7 @@ fn within(
     Err(JobError::TooMany { at: at.clone(), what, found, most, why })
 }
 
-/// Looks an option up, replaces its variables, and refuses it where it is one to be refused.
+/// Looks an option up, replaces its variables, and refuses it if it is one to be refused.
 fn admit(
     job: &str,
     written: &Written,

@@ -11,7 +11,7 @@ pub struct Zone {
     pub access_percent: u8,
     /// Its length: a share of the region, of 100.
     pub size_percent: u8,
-    /// Its length in bytes, where it was given so (`zoned_abs`); `size_percent` is then 0.
+    /// Its length in bytes, if it was given so (`zoned_abs`); `size_percent` is then 0.
     pub size_bytes: u64,
 }
 

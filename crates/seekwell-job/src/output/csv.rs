@@ -37,7 +37,7 @@ pub fn csv(runs: &[&RunDocument]) -> String {
     out
 }
 
-/// A text as one field, in quotes where it has to be.
+/// A text as one field, in quotes if it has to be.
 fn field(text: &str) -> Cow<'_, str> {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\"")).into()

@@ -9,13 +9,13 @@ use seekwell_runs::{Detail, Phase, Repeat, RepeatDetail, RunDocument, Work};
 
 /// One repeat of a phase.
 pub(super) struct Job<'a> {
-    /// The phase's name, with the number of the repeat where there are several.
+    /// The phase's name, with the number of the repeat if there are several.
     pub(super) name: String,
     pub(super) phase: &'a Phase,
     /// Number of the repeat, from 1.
     pub(super) number: u32,
     pub(super) repeat: &'a Repeat,
-    /// Absent only where no request was completed.
+    /// Absent only if no request was completed.
     pub(super) detail: Option<&'a RepeatDetail>,
     pub(super) options: Options,
 }
@@ -83,7 +83,7 @@ impl Job<'_> {
         }
     }
 
-    /// What it is, and why its figures do not count where they do not.
+    /// What it is, and why its figures do not count if they do not.
     pub(super) fn description(&self) -> String {
         match &self.repeat.invalid {
             None => self.phase.title.clone(),

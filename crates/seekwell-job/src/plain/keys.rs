@@ -8,7 +8,7 @@ use seekwell_io::value::{ValueError, block_size, clip, distribution};
 use seekwell_io::workload::Rw;
 use seekwell_sys::{classify, did_you_mean, nearest};
 
-/// Requests a plain NCQ drive takes: the pool of tags where no number is given.
+/// Requests a plain NCQ drive takes: the pool of tags if no number is given.
 const NCQ_TAGS: u32 = 32;
 
 /// An option of a plain job.

@@ -87,7 +87,7 @@ const fn shared() -> TagPolicy {
 }
 
 impl PlainJob {
-    /// The rule over tags, where there is one.
+    /// The rule over tags, if there is one.
     pub fn tags(&self) -> Option<(TagPolicy, u32)> {
         self.tags.map(|tags| (self.tag_policy, tags))
     }

@@ -119,7 +119,7 @@ impl Layout {
         offset / self.unit / self.columns() as u64
     }
 
-    /// The member with the parity of a stripe, where there is parity.
+    /// The member with the parity of a stripe, if there is parity.
     pub const fn parity(&self, stripe: u64) -> u32 {
         let turn = (stripe % self.members as u64) as u32;
         match (self.level, self.rotation) {

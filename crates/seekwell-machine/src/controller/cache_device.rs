@@ -39,12 +39,12 @@ pub struct CacheDeviceParams {
 
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
-    /// A read, which the drive does where it is not copied.
+    /// A read, which the drive does if it is not copied.
     Read {
         command: Command,
         copied: bool,
     },
-    /// A write, which the copy has after it where that is large enough.
+    /// A write, which the copy has after it if that is large enough.
     Write {
         command: Command,
         copied: bool,

@@ -174,7 +174,7 @@ impl Queue {
         }
     }
 
-    /// What is late counts as urgent where there is such a thing.
+    /// What is late counts as urgent if there is such a thing.
     fn rank(&self, entry: &QueuedAccess, now: Nanos) -> Rank {
         let late = self.params.late.is_some_and(|(after, _)| now.since(entry.since()) >= after);
         match self.params.urgent {

@@ -82,7 +82,7 @@ impl<'a> HddFit<'a> {
         points
     }
 
-    /// The phase of a role, the deepest where there are several.
+    /// The phase of a role, the deepest if there are several.
     fn deepest(&self, fits: impl Fn(Role) -> bool) -> Option<&'a Observed> {
         let fitting = self.used.iter().filter(|(_, role)| fits(*role));
         fitting.map(|(observed, _)| *observed).max_by_key(|observed| observed.depth())

@@ -22,7 +22,7 @@ pub struct Facts {
     pub rpm: Option<f64>,
     /// The queue depth it reports.
     pub depth: Option<u32>,
-    /// The agreed speed of its SATA link, where it has one.
+    /// The agreed speed of its SATA link, if it has one.
     pub link: Option<SataSpeed>,
 }
 
@@ -81,7 +81,7 @@ pub fn join(
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Times {
     /// Points of their distribution, ascending: the share of requests that take at most this many
-    /// nanoseconds. Empty where nothing is known of it.
+    /// nanoseconds. Empty if nothing is known of it.
     pub points: Vec<(f64, f64)>,
     /// Their mean in nanoseconds.
     pub mean_ns: Option<f64>,

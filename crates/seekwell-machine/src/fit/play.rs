@@ -13,7 +13,7 @@ use seekwell_io::workload::{Generator, Together, Workload};
 pub struct Played {
     /// Reads and writes a second.
     pub requests_per_s: f64,
-    /// The time below which 99 % of reads stay, in nanoseconds, where there are enough.
+    /// The time below which 99 % of reads stay, in nanoseconds, if there are enough.
     pub read_ns_p99: Option<u64>,
 }
 

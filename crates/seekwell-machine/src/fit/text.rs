@@ -39,7 +39,7 @@ impl Text {
         self.line(format_args!("{key} = {{ value = {value}, from = \"fitted\", on = {on} }}"));
     }
 
-    /// The same, or assumed where there was nothing to fit it on.
+    /// The same, or assumed if there was nothing to fit it on.
     pub fn fitted_or_assumed(&mut self, key: &str, value: impl Display, on: &[String]) {
         if on.is_empty() {
             self.value(key, value, Provenance::Assumed);

@@ -59,7 +59,7 @@ pub struct Layout {
     pub sparing: Sparing,
     /// From the first cylinder on; cylinders between two zones hold no data.
     pub zones: Vec<Zone>,
-    /// Sectors the drive offers, where that is less than its zones hold.
+    /// Sectors the drive offers, if that is less than its zones hold.
     pub sectors: Option<u64>,
 }
 
@@ -218,7 +218,7 @@ pub struct WriteBuffer {
     /// The least time from accepting a write to its place on the medium, if it continues no other.
     #[serde(rename = "min_positioning_ns")]
     pub min_positioning: Nanos,
-    /// Sectors of a write, or all where it has fewer, that are in the buffer before the first goes
+    /// Sectors of a write, or all if it has fewer, that are in the buffer before the first goes
     /// to the medium; at least 1.
     pub start_sectors: u32,
 }

@@ -171,7 +171,7 @@ impl Hdd {
         }
     }
 
-    /// Ends a read whose data has crossed, one after another where there is an interface.
+    /// Ends a read whose data has crossed, one after another if there is an interface.
     fn end_read(&mut self, next: &Waiting, crossing: &Crossing) -> u64 {
         let mut end = crossing.end;
         if !crossing.seen_in.is_empty() {

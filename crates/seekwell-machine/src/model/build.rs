@@ -76,7 +76,7 @@ impl<'a> Layer<'a> {
         read(&node, self.key)
     }
 
-    /// The whole number under `key`, from 1 to `most`; 1 where it is not given.
+    /// The whole number under `key`, from 1 to `most`; 1 if it is not given.
     fn number(&self, key: &str, most: i64) -> Result<u64, DescribeError> {
         match self.node.get(key).map(|node| &node.value) {
             None => Ok(1),

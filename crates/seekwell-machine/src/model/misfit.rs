@@ -12,7 +12,7 @@ pub struct Misfit {
     pub tail_error_percent: f64,
     /// The most requests outstanding in any of them: of deeper queues the error says nothing.
     pub depth: u32,
-    /// The same of those that wrote; 0 where none did.
+    /// The same of those that wrote; 0 if none did.
     pub write_depth: u32,
 }
 

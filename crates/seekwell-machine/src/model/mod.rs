@@ -111,7 +111,7 @@ impl Model {
         self.zones
     }
 
-    /// Bytes of a sector, 512 where nothing says otherwise: requests are of whole sectors.
+    /// Bytes of a sector, 512 if nothing says otherwise: requests are of whole sectors.
     pub fn sector_bytes(&self) -> u32 {
         let root = self.description.root();
         let fast = root.get("front").and_then(|front| front.get("fast"));

@@ -63,7 +63,7 @@ impl Buffer {
         (self.gathered == self.piece_units).then(|| self.close())
     }
 
-    /// Units that the piece being gathered lacks; 0 where none is being gathered.
+    /// Units that the piece being gathered lacks; 0 if none is being gathered.
     pub const fn lacking(&self) -> u32 {
         if self.gathered == 0 { 0 } else { self.piece_units - self.gathered }
     }

@@ -395,7 +395,7 @@ impl Ftl {
         self.closed.remove(index).expect("all but a few superblocks are closed")
     }
 
-    /// Garbage collection's own superblock, another one where it is full, and its room in samples.
+    /// Garbage collection's own superblock, another one if it is full, and its room in samples.
     fn gc_room(&mut self) -> (SetId, u32) {
         let block_samples = self.block_units / self.grain as u32;
         if let Some(open) = self.gc_open {

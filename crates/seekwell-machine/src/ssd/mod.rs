@@ -3,7 +3,7 @@
 //! A command passes the controller's processor, which does one thing at a time, and then:
 //!
 //! - a *read* takes the dies that hold its pages and the channels that carry them, all at once
-//!   where they are different ones; what is still in the buffer or was read ahead takes neither,
+//!   if they are different ones; what is still in the buffer or was read ahead takes neither,
 //!   and what was never written is answered without looking;
 //! - a *write* is done once all of it is in the buffer. From there it goes to the end of a log that
 //!   runs over all dies in turn, so the buffer empties as fast as dies program; when it is full,
@@ -282,7 +282,7 @@ impl Ssd {
     }
 
     /// The processor is to look up one page of a read, and has its part of the mapping read first
-    /// where that is not at hand.
+    /// if that is not at hand.
     fn look_up(&mut self, index: u32, page: u64, now: Nanos) {
         let unit = page * u64::from(self.params.page_bytes) / UNIT;
         if self.load_map(unit, unit + 1, Some(Reader::Map(index, page)), now) == 0 {

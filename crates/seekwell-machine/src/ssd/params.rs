@@ -142,7 +142,7 @@ pub struct SsdParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_pause: Option<WritePause>,
     /// Writes that wait for room in the buffer before commands behind them, reads too, have to wait
-    /// for them; no number of them holds up reads where it is missing.
+    /// for them; no number of them holds up reads if it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_slots: Option<u32>,
     /// Capacitors keep the buffer when power fails: a flush has nothing to wait for.

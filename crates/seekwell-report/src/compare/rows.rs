@@ -17,7 +17,7 @@ pub(super) enum Shown {
 
 /// One metric. All text is clean.
 pub(super) struct Row {
-    /// The workload, where it is not that of the row before and not the only one.
+    /// The workload, if it is not that of the row before and not the only one.
     pub(super) group: Option<String>,
     pub(super) title: String,
     pub(super) a: String,
@@ -204,7 +204,7 @@ pub(super) fn sides<'a>(comparison: &'a Comparison, against: &'a Against) -> Vec
     comparison.sides.iter().filter(named).collect()
 }
 
-/// Names of the two columns, and a line that explains them where they are letters.
+/// Names of the two columns, and a line that explains them if they are letters.
 pub(super) fn columns(against: &Against) -> ([String; 2], Option<String>) {
     let (a, b) = (clean(&against.a), clean(&against.b));
     let fits = |name: &str| crate::text::columns(name) <= 14;

@@ -12,7 +12,7 @@ pub struct StudyText {
     pub columns: Vec<String>,
     /// So many columns are words, the others numbers.
     pub words: usize,
-    /// So many columns at the end can be left out where there is no room.
+    /// So many columns at the end can be left out if there is no room.
     pub spare: usize,
     pub rows: Vec<Vec<String>>,
     pub(crate) panels: Vec<Panel>,

@@ -41,7 +41,7 @@ pub fn inspect(inspection: &Inspection, width: usize, style: Style) -> String {
     page.finish()
 }
 
-/// What has a queue worth showing: the target's own, where it is no partition, and the disks'.
+/// What has a queue worth showing: the target's own, if it is no partition, and the disks'.
 fn queues(inspection: &Inspection) -> Vec<&Device> {
     let disks = inspection.disks();
     let own = inspection.device.as_ref().filter(|d| d.kind != DeviceKind::Partition);

@@ -1,5 +1,5 @@
 //! What limits each phase: a table, with what would come next under a row where the terminal has no
-//! room for it beside; a list where it is narrow.
+//! room for it beside; a list if the terminal is narrow.
 
 use super::page::{DIM, Page};
 use super::table::NARROWEST_TABLE;
@@ -71,7 +71,7 @@ fn said(row: &LimitRow, beside: bool) -> Option<String> {
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-/// How wide the first `n` columns are where nothing is wrapped.
+/// How wide the first `n` columns are if nothing is wrapped.
 fn widths(rows: &[LimitRow], n: usize) -> Vec<usize> {
     let all: Vec<[String; 5]> = rows.iter().map(cells).collect();
     // Names of phases in one row stand below each other.
@@ -83,7 +83,7 @@ fn widths(rows: &[LimitRow], n: usize) -> Vec<usize> {
     (0..n).map(|i| widest(i).max(width_of(COLUMNS[i]))).collect()
 }
 
-/// The same without the last column, of which the first two are wrapped where they have to be.
+/// The same without the last column, of which the first two are wrapped if they have to be.
 fn squeezed(rows: &[LimitRow], width: usize) -> Vec<usize> {
     let mut widths = widths(rows, COLUMNS.len() - 1);
     let fixed = widths[2] + widths[3] + 3 * GAP;

@@ -122,7 +122,7 @@ fn faith(page: &mut Page, document: &RunDocument) {
     }
 }
 
-/// A line whose spaces stay, or one wrapped where it is too wide.
+/// A line whose spaces stay, or one wrapped if it is too wide.
 fn wrap_kept(text: &str, indent: usize, width: usize) -> Vec<String> {
     if columns(text) <= width {
         return vec![text.to_owned()];

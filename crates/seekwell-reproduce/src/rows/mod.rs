@@ -28,7 +28,7 @@ pub fn rows() -> Vec<Row> {
     [r0::rows(), r1::rows(), r2::rows(), r3::rows(), r4::rows(), r5::rows(), r6::rows()].concat()
 }
 
-/// Why a modelled figure is not near, for rows where it is known to be so.
+/// Why a modelled figure is not near, for rows of which it is known.
 pub fn why_missed(id: &str) -> Option<&'static str> {
     MISSED.iter().find_map(|(begin, why)| id.starts_with(begin).then_some(*why))
 }

@@ -12,7 +12,7 @@ use seekwell_runs::{Limit, Phase, Study, Trial};
 use seekwell_sys::classify;
 use std::time::Instant;
 
-/// Repeats that confirm a rate, where none are asked for.
+/// Repeats that confirm a rate, if none are asked for.
 const CONFIRMING: u32 = 3;
 
 /// Why no limit can be searched for.

@@ -36,7 +36,7 @@ pub fn rounds<W: Watcher>(
     Ok(false)
 }
 
-/// What the rounds of a phase gave: of the steady ones where there are any, else of all.
+/// What the rounds of a phase gave: of the steady ones if there are any, else of all.
 fn found(phase: &Phase) -> AmplificationOf {
     let value = |round: &Repeat, name: &str| round.values.get(name).copied();
     let valid = || phase.repeats.iter().filter(|round| round.invalid.is_none());

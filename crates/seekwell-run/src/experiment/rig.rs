@@ -45,7 +45,7 @@ pub struct ThisMachine<'a> {
     pub(super) engine: Engine,
     /// What every run uses.
     pub(super) region: Region,
-    /// Applies the arms' settings, where they have some.
+    /// Applies the arms' settings, if they have some.
     pub(super) setter: Option<Setter>,
     /// The command of A, which sets the state that is looked at before and after.
     pub(super) baseline: Option<String>,

@@ -136,7 +136,7 @@ pub fn open(
     Ok(Media { media, ways: HashMap::new(), commands: HashMap::new() })
 }
 
-/// The block device under a path, where it has one.
+/// The block device under a path, if it has one.
 fn device_of(path: &Path, view: &dyn View) -> Option<DevId> {
     let target = Target::resolve(view, path).ok()?;
     seekwell_inspect::inspect(view, &target).device?.dev.parse().ok()

@@ -248,7 +248,7 @@ impl Ready<'_> {
     }
 }
 
-/// What is to be issued at a time is watched for, where there is a processor for that.
+/// What is to be issued at a time is watched for, if there is a processor for that.
 fn spin(job: &Job) -> Nanos {
     let timed = job.replay.as_ref().is_some_and(|replay| !replay.no_stall);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);

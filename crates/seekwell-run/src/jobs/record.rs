@@ -369,7 +369,7 @@ fn done(sum: &Measurement) -> String {
     format!("done: {} in {}", used.map(one).collect::<Vec<_>>().join(", "), sum.elapsed)
 }
 
-/// Percentiles that were asked for by name, where there are enough requests for them.
+/// Percentiles that were asked for by name, if there are enough requests for them.
 fn asked_percentiles(sum: &Measurement, percentiles: &[f64]) -> Vec<(String, f64)> {
     let mut out = Vec::new();
     for op in Op::ALL {

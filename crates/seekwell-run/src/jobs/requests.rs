@@ -26,7 +26,7 @@ impl Requests {
         }
     }
 
-    /// The depth that `latency_target` found, where it was asked for.
+    /// The depth that `latency_target` found, if it was asked for.
     pub fn found_depth(&self) -> Option<Option<u32>> {
         match self {
             Self::Drawn(drawn) => drawn.found_depth(),

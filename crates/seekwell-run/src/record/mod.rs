@@ -272,7 +272,7 @@ impl<O: Onlooker> Keeper<'_, O> {
     }
 }
 
-/// The kernel's buffer for each CPU where none is asked for, in bytes.
+/// The kernel's buffer for each CPU if none is asked for, in bytes.
 pub fn default_buffer() -> u64 {
     let free = seekwell_sys::memory_bytes("MemAvailable").unwrap_or(0);
     let cpus = thread::available_parallelism().map_or(1, |n| n.get() as u64);

@@ -33,7 +33,7 @@ pub struct Slow {
     pub offset_bytes: u64,
     /// Bytes.
     pub length_bytes: u32,
-    /// Until it was given to the driver, where there is a request queue.
+    /// Until it was given to the driver, if there is a request queue.
     pub queue_ns: Option<u64>,
     /// From then on.
     pub device_ns: Option<u64>,

@@ -11,7 +11,7 @@ use seekwell_trace::replay::{DeviceSurvey, Placing};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// Requests outstanding at most, where nothing else is asked for.
+/// Requests outstanding at most, if nothing else is asked for.
 pub const DEPTH: u32 = 256;
 /// Longer requests are split.
 const LONGEST: u32 = 4 << 20;

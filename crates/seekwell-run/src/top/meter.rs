@@ -237,7 +237,7 @@ fn sweep(arrivals: &mut [u64], ends: &mut [u64], begun: u64, until: u64) -> (u12
     (area, busy, deepest)
 }
 
-/// The process that a task belongs to; the task itself where that is known no more.
+/// The process that a task belongs to; the task itself if that is known no more.
 fn owner((task, name): (u32, u32), tables: &Tables, view: &dyn View) -> (u32, String) {
     let own = || (task, tables.processes.get(name as usize).cloned().unwrap_or_default());
     let of_process = || {

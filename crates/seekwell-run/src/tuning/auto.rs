@@ -46,11 +46,11 @@ pub struct AutoOptions {
     pub workload: PlainJob,
     /// What is to get better.
     pub goal: Goal,
-    /// `KEY=VALUE` words of the candidates; where there are none they are chosen by the workload.
+    /// `KEY=VALUE` words of the candidates; if there are none they are chosen by the workload.
     pub candidates: Vec<String>,
     /// Pairs of runs for each candidate.
     pub screening_pairs: u32,
-    /// The smallest gain that matters, where it is not the metric's default.
+    /// The smallest gain that matters, if it is not the metric's default.
     pub margin: Option<Margin>,
     /// Pause before every run.
     pub settle: Nanos,
@@ -307,7 +307,7 @@ impl<'a, W: Watcher> Search<'a, W> {
         Ok(())
     }
 
-    /// The candidate that gained most, where that is more than half of what matters: less than
+    /// The candidate that gained most, if that is more than half of what matters: less than
     /// that, confirming it would take longer than the gain is worth.
     fn winner(&self, candidates: &[Screened]) -> Option<usize> {
         let design = Design::new(self.metric(), self.options.margin, 0);

@@ -28,7 +28,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How long each run takes where nothing else is asked for, as in the kernel's script.
+/// How long each run takes if nothing else is asked for, as in the kernel's script.
 pub const IOCOST_RUNTIME: Nanos = Nanos::from_millis(120_000);
 
 /// The script's file; a disk with a fast region needs more.

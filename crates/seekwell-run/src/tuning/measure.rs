@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Bytes of a temporary file where no size was asked for.
+/// Bytes of a temporary file if no size was asked for.
 const FILE_BYTES: u64 = 1 << 30;
 
 /// What two runs gave, one before the setting and one under it.

@@ -22,7 +22,7 @@ pub(super) enum Event {
     Whole {
         /// From before connecting, or asking.
         latency: Nanos,
-        /// Until the connection was there, where it was made for this page.
+        /// Until the connection was there, if it was made for this page.
         connect: Option<Nanos>,
     },
 }
@@ -84,7 +84,7 @@ impl Connection {
         self.socket = None;
     }
 
-    /// Asks for the next page: on this connection where it is kept, on a new one otherwise. `pages`
+    /// Asks for the next page: on this connection if it is kept, on a new one otherwise. `pages`
     /// came before, on any connection.
     pub fn ask(&mut self, poll: &OwnedFd, page: Page, pages: u64) -> Result<(), WebError> {
         let Site { host, prefix, .. } = &self.site;

@@ -25,7 +25,7 @@ pub struct Tracefs {
 }
 
 impl Tracefs {
-    /// Finds where tracefs is mounted; where it is not, makes a mount that only this process sees.
+    /// Finds where tracefs is mounted; if it is not, makes a mount that only this process sees.
     ///
     /// # Errors
     /// [`CaptureError`] says what is missing and what would help.

@@ -121,14 +121,14 @@ pub enum Column {
     ReadBit,
     Offset(Unit),
     Length(Unit),
-    /// The name of the device, in quotes where it has to be.
+    /// The name of the device, in quotes if it has to be.
     Device,
     /// Two columns that name the device together, with what goes between them.
     DevicePair(&'static str),
     /// No column: all requests go to this device.
     OnlyDevice(&'static [u8]),
     Pid,
-    /// The name of the process, in quotes where it has to be.
+    /// The name of the process, in quotes if it has to be.
     Process,
     /// The name of the process, with any blanks in it, before this many more columns.
     ProcessBefore(usize),

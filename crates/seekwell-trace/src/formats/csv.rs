@@ -199,7 +199,7 @@ impl LineWriter for Lines {
     }
 }
 
-/// Quoted where it has to be (RFC 4180); a line break would end the record and becomes a blank.
+/// Quoted if it has to be (RFC 4180); a line break would end the record and becomes a blank.
 fn quote(text: &str, out: &mut Vec<u8>) {
     let is_plain = text.trim() == text && !text.contains([',', '"', '\n', '\r']);
     if is_plain {

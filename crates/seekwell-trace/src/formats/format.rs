@@ -31,7 +31,7 @@ pub struct Format {
     pub(crate) ending: Option<&'static str>,
     /// How likely a file that begins like this is in this format.
     pub(crate) looks_like: fn(&Sample<'_>) -> Option<Certainty>,
-    /// The file that holds the trace of this name, where no file has the name itself.
+    /// The file that holds the trace of this name, if no file has the name itself.
     pub(crate) locate: Option<fn(&Path) -> Option<PathBuf>>,
     /// What its times are written in, where a file may well mean another unit.
     pub(crate) unit: Option<TimeUnit>,

@@ -174,7 +174,7 @@ impl Bytes {
     /// The next `len` bytes, or none at the end of the input.
     ///
     /// # Errors
-    /// [`TraceError::Truncated`] naming `what` where there are some but not all, and
+    /// [`TraceError::Truncated`] naming `what` if there are some but not all, and
     /// [`TraceError::Io`].
     pub fn take(&mut self, len: usize, what: &'static str) -> Result<Option<&[u8]>, TraceError> {
         let got = self.peek(len)?.len();

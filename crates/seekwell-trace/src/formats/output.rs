@@ -24,7 +24,7 @@ impl Output {
     /// Begins a file; `.gz` and `.zst` in its name mean that it is compressed.
     ///
     /// # Errors
-    /// [`TraceError::Output`]; [`TraceError::Io`] where it cannot be compressed.
+    /// [`TraceError::Output`]; [`TraceError::Io`] if it cannot be compressed.
     pub fn create(path: &Path, force: bool) -> Result<Self, TraceError> {
         let Self { path, packing: Packing::None(plain) } = Self::begin(path, force)? else {
             unreachable!("it begins plain")

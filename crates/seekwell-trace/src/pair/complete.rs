@@ -36,7 +36,7 @@ impl Pair {
         }
     }
 
-    /// A bio that was not to wait (NOWAIT) ends at once where there is no tag for it, and comes
+    /// A bio that was not to wait (NOWAIT) ends at once if there is no tag for it, and comes
     /// again: the device never got it.
     fn refuse(&mut self, event: &Event) -> bool {
         let queued = |p: &Piece| !p.issued && p.op == event.op && p.len == event.len && !p.cut;

@@ -30,7 +30,7 @@ pub(super) struct DeviceState {
 
 #[derive(Debug)]
 pub(super) struct Flight {
-    /// Its own record, where it is not that of the one request it serves.
+    /// Its own record, if it is not that of the one request it serves.
     pub own: Option<u64>,
     /// The records of the requests it serves.
     pub serves: Vec<u64>,

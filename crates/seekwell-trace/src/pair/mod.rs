@@ -252,7 +252,7 @@ impl Pair {
         self.drain(out);
     }
 
-    /// Hands out what has ended, where that is not a matter of turns.
+    /// Hands out what has ended, if that is not a matter of turns.
     fn take_ended(&mut self, out: &mut Vec<Record>) {
         while let Some(owner) = self.ended.pop() {
             if let Some(slot) = self.slot(owner)

@@ -189,7 +189,7 @@ fn in_order(source: Box<dyn TraceSource + Send>, moment: Moment) -> Box<dyn Trac
     }
 }
 
-/// Requests without the time they were queued, where they have one of issue.
+/// Requests without the time they were queued, if they have one of issue.
 struct ByIssue(Box<dyn TraceSource + Send>);
 
 impl TraceSource for ByIssue {

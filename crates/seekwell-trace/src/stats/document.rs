@@ -447,7 +447,7 @@ pub struct Durability {
     pub writes_per_flush: Option<f64>,
 }
 
-/// Periods in which nothing is under way, or, where no completion is known, nothing arrives.
+/// Periods in which nothing is under way, or, if no completion is known, nothing arrives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Idle {
     /// Whether completions are known, so that the device was really idle.

@@ -156,7 +156,7 @@ const UNPACKED: u64 = 4;
 const LOWEST_RATE_LOG2: u32 = 16;
 const PIPE_RATE_LOG2: u32 = 8;
 
-/// The rate at which blocks are followed where none is given. It depends on nothing but the size of
+/// The rate at which blocks are followed if none is given. It depends on nothing but the size of
 /// the file, so that all who read it take the same; a trace that ships is small.
 pub fn usual_rate_log2(path: &Path) -> u32 {
     let Ok(found) = path.metadata() else { return 0 };

@@ -176,7 +176,7 @@ struct Level {
 }
 
 impl Level {
-    /// Lets time pass. `passed` gets the stretch and the depth in it, where there was any.
+    /// Lets time pass. `passed` gets the stretch and the depth in it, if there was any.
     #[inline]
     fn pass(&mut self, to: u64, sums: &mut Queue, passed: &mut impl FnMut(u64, u64, u64)) {
         if self.depth > 0 && to > self.now {

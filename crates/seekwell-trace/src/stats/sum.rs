@@ -153,7 +153,7 @@ impl Sum for Max {
     }
 }
 
-/// The smallest of any, where there is one.
+/// The smallest of any, if there is one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Min(pub Option<u64>);
 

@@ -346,7 +346,7 @@ fn footer(file: &File, path: &Path) -> Result<Option<(ParquetMetaData, bool)>, T
     }
 }
 
-/// The footer that a killed recording kept, where there is one.
+/// The footer that a killed recording kept, if there is one.
 fn recovered(path: &Path) -> Result<Option<(ParquetMetaData, bool)>, TraceError> {
     match File::open(path) {
         Ok(file) => footer(&file, path),

@@ -98,7 +98,7 @@ impl Nvme {
         Ok(data)
     }
 
-    /// The feature as it is, with its table where it has one.
+    /// The feature as it is, with its table if it has one.
     fn feature(&self, field: Field) -> io::Result<(u32, Vec<u8>)> {
         if let Some(byte) = field.offered
             && self.identify()?[byte] & 1 == 0

@@ -67,7 +67,7 @@ pub fn attributes(view: &dyn View, disk: &Disk) -> Vec<Attribute> {
 }
 
 /// The attribute with this key. `scheduler` is the one that will be in use when the attribute is
-/// written, where that is not the present one: its files are not there yet.
+/// written, if that is not the present one: its files are not there yet.
 ///
 /// # Errors
 /// [`SettingError::Unknown`] with the nearest key, or [`SettingError::Absent`].

@@ -219,7 +219,7 @@ impl Tuner<'_> {
         Ok(())
     }
 
-    /// Refuses what is too risky, and what may lose data where there is data to lose.
+    /// Refuses what is too risky, and what may lose data if there is data to lose.
     fn allow(
         &self,
         disk: &Disk,

@@ -353,7 +353,7 @@ pub struct PushTo {
 }
 
 impl PushTo {
-    /// The address of a database, where one is given.
+    /// The address of a database, if one is given.
     pub fn url(&self) -> Option<&str> {
         self.push.as_deref().filter(|url| !url.is_empty())
     }

@@ -44,7 +44,7 @@ const LONGEST_LABEL: usize = 200;
 /// A label for runs.
 ///
 /// # Errors
-/// A sentence where it is too long.
+/// A sentence if it is too long.
 pub fn label(text: &str) -> Result<String, String> {
     match text.chars().count() {
         ..=LONGEST_LABEL => Ok(text.to_owned()),

@@ -105,7 +105,7 @@ struct List {
     inspections: Vec<Inspection>,
 }
 
-/// This machine in the targets of `like`, as far as they are here; every disk where none is.
+/// This machine in the targets of `like`, as far as they are here; every disk if none is.
 fn live(like: &[Inspection], context: &Context) -> Vec<Inspection> {
     let view = &context.view;
     let same = like.iter().filter_map(|i| Target::resolve(view, text_path(&i.target)).ok());

@@ -77,7 +77,7 @@ fn live(args: &Inspect, context: &Context) -> Result<(Bundle, Vec<Inspection>), 
     Ok(saved::capture(&context.host().drives(), &targets, &about))
 }
 
-/// The targets of the running system with these paths; every disk where there are none.
+/// The targets of the running system with these paths; every disk if there are none.
 ///
 /// # Errors
 /// For the first path that is no target.

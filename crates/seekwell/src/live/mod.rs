@@ -1,5 +1,5 @@
 //! A view of a run while it goes on: a few lines of a terminal that are drawn again and again in
-//! place, or a line a second where there is no terminal.
+//! place, or a line a second if there is no terminal.
 //!
 //! A thread of its own looks once a second at counters the engine keeps anyway and at its gauge;
 //! the measuring thread draws nothing, waits for nothing and reads no clock for it.

@@ -165,7 +165,7 @@ impl Scene {
         parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 
-    /// Everything in a few lines of at most `width` columns. Nothing where there is nothing to say.
+    /// Everything in a few lines of at most `width` columns. Nothing if there is nothing to say.
     pub fn lines(&self, width: usize, height: usize, at: Instant) -> Vec<String> {
         if self.what.is_empty() {
             return Vec::new();

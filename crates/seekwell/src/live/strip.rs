@@ -46,7 +46,7 @@ impl Strip {
 
     /// At most `rows` lines of at most `width` columns, the slowest requests on top, and a line
     /// that says what the shades mean. Where latencies span more, the lowest row holds all below.
-    /// No lines where nothing was seen.
+    /// No lines if nothing was seen.
     pub fn lines(&self, width: usize, rows: usize) -> Vec<String> {
         let room = width.saturating_sub(MARGIN);
         let shown = self.columns.len().min(room);

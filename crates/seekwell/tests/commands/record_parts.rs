@@ -195,7 +195,7 @@ fn a_stack_is_recorded_with_every_disk_it_stands_on() {
     let Some((records, tables)) = ran.map(|_| read(&trace(home.path()))) else { return };
     let names: Vec<&str> = tables.devices.iter().map(|d| d.name.as_str()).collect();
     let short = |device: &str| device.trim_start_matches("/dev/").to_owned();
-    // Further down comes what the files of this test lie on, where that is a disk.
+    // Further down comes what the files of this test lie on, if that is a disk.
     assert_eq!(names[..2], [short(upper), short(&lower.disk.device)]);
     let written = |device: u32| -> u64 {
         let its = records.iter().filter(|r| r.device == device && r.op == Op::Write);

@@ -70,7 +70,7 @@ pub fn write(kind: Checksum, header: &Header, block: &mut [u8]) {
     block[36..40].copy_from_slice(&crc.to_le_bytes());
 }
 
-/// Checks a block that is to begin at `offset` of its file and, where they are known, to hold the
+/// Checks a block that is to begin at `offset` of its file and, if they are known, to hold the
 /// write of this number and data drawn from this seed.
 ///
 /// # Errors

@@ -29,8 +29,7 @@ pub struct Bad {
     pub len: u32,
     /// How it differs.
     pub difference: Difference,
-    /// What was read and, where it is known, what had been written; only where a dump was asked
-    /// for.
+    /// What was read and, if it is known, what had been written; only where a dump was asked for.
     pub data: Option<(Vec<u8>, Option<Vec<u8>>)>,
 }
 
@@ -85,7 +84,7 @@ impl Data {
         }
     }
 
-    /// What a write holds where it is verified: the same for the same place and number, so that it
+    /// What a write holds if it is verified: the same for the same place and number, so that it
     /// can be made again for comparison.
     fn fill_verified(&self, verify: &Verify, request: &Request, buffer: &mut [u8]) {
         let (_, offset) = self.address.split(request.offset);

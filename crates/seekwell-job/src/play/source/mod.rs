@@ -230,7 +230,7 @@ impl JobSource {
         self.cut
     }
 
-    /// The depth that `latency_target` found: 0 where none met the target.
+    /// The depth that `latency_target` found: 0 if none met the target.
     pub fn found_depth(&self) -> Option<Option<u32>> {
         self.search.as_ref().map(DepthSearch::found)
     }
@@ -342,7 +342,7 @@ impl JobSource {
         let Some(pacer) = &mut self.pacer else { return Ok((op, None)) };
         let due = pacer.due(op, now);
         let Some(early) = due.filter(|at| *at > now) else { return Ok((op, due)) };
-        // Ahead in one direction: the other goes first, where it is bounded too and behind.
+        // Ahead in one direction: the other goes first, if it is bounded too and behind.
         if let Some(other) = self.kinds.other(op)
             && let Some(at) = pacer.due(other, now)
         {

@@ -173,7 +173,7 @@ pub struct FlowShare {
 }
 
 impl FlowShare {
-    /// Looked at again after this long where no pause was asked for.
+    /// Looked at again after this long if no pause was asked for.
     const LOOK: Nanos = Nanos::from_micros(100);
 
     /// Joins a flow with a weight of at least 1.

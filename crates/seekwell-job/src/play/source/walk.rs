@@ -311,7 +311,7 @@ impl Walk {
     }
 }
 
-/// Whether every block is to come once before any comes again: only where none is preferred, and
+/// Whether every block is to come once before any comes again: only if none is preferred, and
 /// where requests begin no nearer to each other than they are long.
 pub fn covers(job: &Job) -> bool {
     let (made, shortest) = (job.makes(), u64::from(job.min_block()));

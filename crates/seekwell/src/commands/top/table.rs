@@ -213,7 +213,7 @@ fn right(text: &str, width: usize) -> String {
     format!("{}{text}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
-/// Exactly so wide, the text at its left end and cut where it is longer.
+/// Exactly so wide, the text at its left end and cut if it is longer.
 fn left(text: &str, width: usize) -> String {
     let text = clean(text);
     let text = if columns(&text) > width {
