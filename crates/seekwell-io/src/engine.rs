@@ -268,7 +268,11 @@ impl<'s, S: Source> Loop<'s, S> {
         if !self.ending && control.stop.load(Relaxed) {
             self.end_as(Stopped::Interrupted);
         }
-        self.ending |= now >= self.end;
+        if now >= self.end {
+            self.ending = true;
+            // Time without completions counts too.
+            self.measurement.elapsed = self.measurement.elapsed.max(self.runtime);
+        }
         let next_arrival = self.issue(target, dispatcher, now)?;
         debug_assert!(self.in_flight() + self.waiting <= self.depth, "more requests than slots");
         let over = self.ending || (self.exhausted && self.waiting == 0);

@@ -177,7 +177,8 @@ pub enum Issuer {
 /// What one run of one workload gave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
-    /// Measured time, ramp excluded.
+    /// Measured time, ramp excluded: the runtime, or until the last completion if that is later or
+    /// the source had no more requests.
     pub elapsed: Nanos,
     /// By [`Op`] number.
     pub ops: [OpMeasurement; 4],

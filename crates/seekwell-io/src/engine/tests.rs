@@ -113,6 +113,15 @@ fn an_open_loop_below_the_limit_keeps_its_rate_exactly() {
 }
 
 #[test]
+fn time_without_completions_at_the_end_of_the_runtime_is_measured() {
+    let mut workload = reads(1, 0);
+    workload.runtime_ns = Nanos::from_millis(1000);
+    workload.pace = Pace::Open { requests_per_s: 3.0, poisson: false, depth: 8 };
+    let m = on(&workload, Fixed::new(8, each(MS)));
+    assert_eq!((m.op(Op::Read).requests, m.elapsed), (2, Nanos::from_millis(1000)));
+}
+
+#[test]
 fn poisson_arrivals_have_the_rate_asked_for() {
     let mut workload = reads(1, 100_000);
     workload.pace = Pace::Open { requests_per_s: 1000.0, poisson: true, depth: 64 };
