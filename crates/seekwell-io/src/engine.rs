@@ -268,7 +268,7 @@ impl<'s, S: Source> Loop<'s, S> {
         if !self.ending && control.stop.load(Relaxed) {
             self.end_as(Stopped::Interrupted);
         }
-        if now >= self.end {
+        if !self.ending && now >= self.end {
             self.ending = true;
             // Time without completions counts too.
             self.measurement.elapsed = self.measurement.elapsed.max(self.runtime);
