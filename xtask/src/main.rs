@@ -12,6 +12,7 @@ mod bench_nbd;
 mod bench_safety;
 mod bench_suites;
 mod bench_trace;
+mod busy;
 mod devices;
 mod dist;
 mod held_out;

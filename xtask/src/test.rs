@@ -5,6 +5,7 @@
 //! `--rounds 20 --hogs 2` shows that no test depends on a quiet machine.
 
 use crate::bench::{Artifact, built};
+use crate::busy::Busy;
 use crate::{Failure, root};
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 use rustix::mount::{mount, mount_change, unmount};
@@ -12,21 +13,21 @@ use rustix::thread::UnshareFlags;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::Mutex;
 use std::time::Instant;
 
 /// Tests that run the real program mostly wait for it. With more at a time, or beside others, a
-/// program may get no processor for 100 ms, and a run of 600 ms is then too short to be valid.
+/// program may get no processor for 100 ms, which what it measures then shows.
 const TESTS_PER_PROCESSOR: usize = 2;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Run all tests this many times
+    /// Run all tests this many times.
     #[arg(long, default_value_t = 1)]
     rounds: u32,
 
-    /// Keep this many processors busy meanwhile
+    /// Keep this many processors busy meanwhile.
     #[arg(long, default_value_t = 0)]
     hogs: usize,
 }
@@ -39,7 +40,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let ci = std::env::var("CI").is_ok_and(|it| it == "true");
     let is_gate = is_root && ci && Path::new("/etc/debian_version").exists();
-    let _hogs = Hogs::start(args.hogs)?;
+    let _busy = Busy::on(0..args.hogs);
     let mut is_green = true;
     for round in 1..=args.rounds {
         let begun = Instant::now();
@@ -66,33 +67,6 @@ fn print_round(round: u32, args: &Args, begun: Instant) {
     if args.rounds > 1 {
         let (rounds, hogs, spent_s) = (args.rounds, args.hogs, begun.elapsed().as_secs());
         println!("round {round} of {rounds}: {spent_s} s beside {hogs} CPU hogs");
-    }
-}
-
-/// Processes that compute until this is dropped.
-struct Hogs(Vec<Child>);
-
-impl Hogs {
-    /// Each in a session of its own: the kernel shares processors between sessions. They end with
-    /// this process, however that ends.
-    fn start(hogs: usize) -> Result<Self, Failure> {
-        let mut started = Self(Vec::new());
-        for _ in 0..hogs {
-            let mut hog = Command::new("setsid");
-            hog.args(["setpriv", "--pdeathsig", "KILL", "sh", "-c", "while :; do :; done"]);
-            let hog = hog.stdin(Stdio::null()).spawn();
-            started.0.push(hog.map_err(|e| format!("setsid of util-linux: {e}"))?);
-        }
-        Ok(started)
-    }
-}
-
-impl Drop for Hogs {
-    fn drop(&mut self) {
-        for hog in &mut self.0 {
-            let _ = hog.kill();
-            let _ = hog.wait();
-        }
     }
 }
 

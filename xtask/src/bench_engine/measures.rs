@@ -2,17 +2,13 @@
 
 use super::tools::Sample;
 use super::{Bench, tools};
+use crate::busy::Busy;
 use crate::devices::{Loop, Zram};
 use crate::report::{Page, Row, Unit, Wanted};
 use crate::{Failure, process};
-use rustix::thread::{CpuSet, sched_setaffinity};
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
-use std::thread::JoinHandle;
 use std::time::Instant;
 
 type Measure<'a> = &'a dyn Fn() -> Result<Vec<Row>, Failure>;
@@ -124,9 +120,10 @@ fn tuned(bench: &Bench) -> Result<Vec<Row>, Failure> {
 /// all but one busy.
 fn depths(bench: &Bench, name: &str, path: &Path) -> Result<Vec<Row>, Failure> {
     let options = [format!("--filename={}", path.display()), "--direct=1".to_owned()];
+    let processors = std::thread::available_parallelism()?.get();
     let mut rows = Vec::new();
     for (busy, around) in [(false, "other processors free"), (true, "other processors busy")] {
-        let _busy = busy.then(Busy::begin);
+        let _busy = busy.then(|| Busy::on(1..processors));
         for depth in [1, 32, DEEP] {
             let what = |part: &str| format!("{name}, depth {depth}, {around}: {part}");
             let samples = bench.rounds(
@@ -149,42 +146,6 @@ fn depths(bench: &Bench, name: &str, path: &Path) -> Result<Vec<Row>, Failure> {
         }
     }
     Ok(rows)
-}
-
-/// Threads that compute on every processor but one, until it goes.
-struct Busy {
-    stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl Busy {
-    fn begin() -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let stop = Arc::new(AtomicBool::new(false));
-        let spin = |cpu: usize| {
-            let stop = Arc::clone(&stop);
-            std::thread::spawn(move || {
-                let mut set = CpuSet::new();
-                set.set(cpu);
-                // Where the kernel refuses, it is busy all the same, on a processor of its choice.
-                let _ = sched_setaffinity(None, &set);
-                while !stop.load(Relaxed) {
-                    std::hint::spin_loop();
-                }
-            })
-        };
-        let threads = (1..processors).map(spin).collect();
-        Self { stop, threads }
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.stop.store(true, Relaxed);
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
-    }
 }
 
 /// Jobs on two devices at once, beside a job on one.
