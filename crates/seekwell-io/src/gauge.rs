@@ -1,8 +1,8 @@
 //! What a run is doing right now, for a live display.
 //!
-//! The loop keeps its histograms anyway. While somebody looks on, it adds what came to them since
-//! it last did so to counters that are shared, every fifth of a second: one comparison a turn of
-//! the loop is all the rest of the time, and nothing is counted twice.
+//! The loop keeps its histograms anyway. While a display is attached, it adds what came to them
+//! since it last did so to counters that are shared, every fifth of a second: one comparison a turn
+//! of the loop is all the rest of the time, and nothing is counted twice.
 
 use crate::histogram::{BINS, Histogram};
 use crate::measurement::Measurement;

@@ -2,9 +2,9 @@
 //! behind, or die, and counts.
 //!
 //! Five sections: devices that must not be overwritten, with a checksum of every byte before and
-//! after; kills at random moments; faults of the surroundings (limits, full disks, signals); files
-//! from attackers; and a web server under bad requests. Each has controls that must succeed,
-//! so that a program that refuses everything does not pass. All devices, mounts and files are the
+//! after; kills at random moments; faults of the surroundings (limits, full disks, signals);
+//! hostile files; and a web server under bad requests. Each has controls that must succeed, so that
+//! a program that refuses everything does not pass. All devices, mounts and files are the
 //! campaign's own.
 
 mod faults;

@@ -108,7 +108,7 @@ impl Rig {
         Ok(ended.ended_with(0).or_else(|_| ended.ended_with(4)))
     }
 
-    /// Runs a command to its end, or kills it if it has none.
+    /// Runs a command to its end, or kills it if it does not end in time.
     pub fn finish(&self, command: &mut Command) -> Result<Ended, Failure> {
         let (out, err) = (tempfile::tempfile()?, tempfile::tempfile()?);
         let child = command.stdout(out.try_clone()?).stderr(err.try_clone()?).spawn()?;

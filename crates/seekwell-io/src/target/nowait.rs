@@ -14,8 +14,7 @@ const PROMPT: Duration = Duration::from_micros(50);
 ///
 /// The kernel first tries each request of a ring without waiting. A device that cannot be asked so
 /// (zram, and others without queues of their own) refuses, and the attempt is wasted. Whether it
-/// does is found by trying, and only there: an extra read is one more request in the
-/// counters of the device.
+/// does is found by trying, and only there, because the extra read shows in the device's counters.
 pub fn is_refused(file: BorrowedFd<'_>) -> bool {
     let direct = fcntl_getfl(file).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
     direct && without_queues(file) && !answers(file)

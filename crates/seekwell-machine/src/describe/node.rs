@@ -31,7 +31,7 @@ pub enum Provenance {
     Fitted,
     /// A plausible value of such things.
     Assumed,
-    /// Set for "what if".
+    /// Set by a what-if.
     Asked,
 }
 

@@ -1,5 +1,5 @@
-//! Statistics shared by threads. A lane has those of some devices, and the batches of requests that
-//! are to be counted in them; any thread counts a batch of any lane.
+//! Statistics gathered by several threads. Each lane holds the statistics of some devices and a
+//! queue of batches to add to them; any thread may process the next batch of any lane.
 
 use super::{Stats, StatsError};
 use crate::record::Record;
@@ -7,10 +7,10 @@ use crate::source::{About, Tables};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Batches of a lane, on average, that may wait before the thread that adds them counts some.
+/// Above this average number of queued batches per lane, the thread that adds them counts some.
 const WAITING: usize = 8;
 
-/// Requests of the devices of one lane.
+/// Requests to one lane's devices.
 struct Batch {
     records: Vec<Record>,
     about: Arc<About>,
@@ -36,12 +36,12 @@ struct State {
     lanes: Vec<Lane>,
     /// Empty buffers, to be used again.
     unused: Vec<Vec<Record>>,
-    /// No batch will be added.
+    /// No more batches will be added.
     is_over: bool,
 }
 
-/// What a thread has taken from a lane. The lane gets it back even if the thread panics: others
-/// would wait for it forever.
+/// A lane's statistics while a thread updates them. Dropping this returns them to the lane, even
+/// after a panic: otherwise other threads would wait forever.
 struct Taken<'a> {
     pool: &'a Pool,
     lane: usize,
@@ -56,7 +56,7 @@ impl Drop for Taken<'_> {
 }
 
 impl State {
-    /// The lane with the most batches that no thread is counting.
+    /// The lane with the longest queue, of those that no thread is counting.
     fn next(&self) -> Option<usize> {
         let lanes = self.lanes.iter().enumerate();
         let free = lanes.filter(|(_, lane)| lane.counted.is_some() && !lane.batches.is_empty());
@@ -79,7 +79,7 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts the next batch. If there is none, blocks until another thread changes the state.
+    /// Counts one batch if any is ready. Otherwise sleeps until another thread wakes this one.
     fn count_one<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let Some(lane) = state.next() else {
             return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -108,8 +108,8 @@ impl Pool {
         }
     }
 
-    /// Takes the records of each lane and leaves empty buffers. Counts if too many batches wait.
-    /// Returns false once a lane has failed.
+    /// Queues the records of each lane, leaving empty buffers, and counts batches while too many
+    /// are queued. Returns false once a lane has failed.
     pub fn add(
         &self,
         records: &mut [Vec<Record>],
@@ -130,7 +130,7 @@ impl Pool {
         !state.lanes.iter().any(|lane| matches!(lane.counted, Some(Err(_))))
     }
 
-    /// No batch will be added.
+    /// No more batches will be added.
     pub fn end(&self) {
         self.lock().is_over = true;
         self.changed.notify_all();
