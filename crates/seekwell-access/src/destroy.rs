@@ -19,7 +19,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A raw device that passed every check and is held exclusively until this is dropped. All that is
 /// on it may be overwritten.
@@ -160,22 +160,22 @@ pub fn open_for_destruction(
     Ok(device)
 }
 
-/// How long to wait for what may pass.
-const PASSING: Duration = Duration::from_secs(1);
+/// How many times to try again while the obstacle may be temporary, and the pause before each. A
+/// count rather than a deadline: a busy machine may stop this process for longer than any deadline.
+const RETRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Retries while the obstacle may be temporary: `losetup --find`, udev and blkid open every device,
 /// the kernel tears down the ring of a killed process after its death, and a container that ends
 /// loses its mounts before the loop devices on them.
 fn once_free<T>(mut ask: impl FnMut() -> Result<T, Refusal>) -> Result<T, Refusal> {
-    let begun = Instant::now();
-    loop {
+    for _ in 0..RETRIES {
         match ask() {
-            Err(refusal) if may_pass(&refusal) && begun.elapsed() < PASSING => {
-                std::thread::sleep(Duration::from_millis(50));
-            }
+            Err(refusal) if may_pass(&refusal) => std::thread::sleep(PAUSE),
             answer => return answer,
         }
     }
+    ask()
 }
 
 fn may_pass(refusal: &Refusal) -> bool {

@@ -356,15 +356,7 @@ fn a_reader_of_a_pipe_heeds_the_first_signal() {
                 .spawn()
                 .unwrap();
             // It has installed its handlers once it has this thread.
-            let tasks = format!("/proc/{}/task", child.id());
-            common::wait_for("a thread for signals", || {
-                fs::read_dir(&tasks).is_ok_and(|tasks| {
-                    tasks.flatten().any(|task| {
-                        fs::read_to_string(task.path().join("comm"))
-                            .is_ok_and(|name| name.trim() == "signals")
-                    })
-                })
-            });
+            common::wait_for_threads(&child, "signals", 1);
             common::signal(&child, signal);
             let mut status = None;
             common::wait_for("the end", || {

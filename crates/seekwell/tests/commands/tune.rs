@@ -29,7 +29,7 @@ fn a_trial_changes_the_disk_and_nobody_saying_keep_puts_it_back() {
         "iostats=0",
         "max_sectors_kb=512",
     ];
-    let args = [&["try", rig.device(), "--for", "2s", "--json"], &settings[..]].concat();
+    let args = [&["try", rig.device(), "--for", "5s", "--json"], &settings[..]].concat();
     let document = rig.tune(&args).ends(0).json();
     assert_eq!(document["schema"], "seekwell/tune-try/1");
     assert_eq!(document["changed"].as_array().unwrap().len(), settings.len());
@@ -340,7 +340,7 @@ fn a_closed_terminal_does_not_take_the_way_back_with_it() {
         return skip("no script(1) to make a terminal");
     }
     let command = format!(
-        "{} tune try {} scheduler=mq-deadline --for 1500ms",
+        "{} tune try {} scheduler=mq-deadline --for 5s",
         env!("CARGO_BIN_EXE_seekwell"),
         rig.device()
     );

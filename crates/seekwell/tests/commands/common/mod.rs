@@ -272,6 +272,18 @@ pub fn wait_for(what: &str, mut ready: impl FnMut() -> bool) {
     }
 }
 
+/// Waits until `count` threads of a child bear this name.
+pub fn wait_for_threads(child: &Child, name: &str, count: usize) {
+    let tasks = format!("/proc/{}/task", child.id());
+    wait_for(&format!("{count} × a thread {name}"), || {
+        let tasks = std::fs::read_dir(&tasks).into_iter().flatten().flatten();
+        let named = tasks.filter(|task| {
+            std::fs::read_to_string(task.path().join("comm")).is_ok_and(|it| it.trim() == name)
+        });
+        named.count() >= count
+    });
+}
+
 pub fn signal(child: &Child, name: &str) {
     tool("kill", &["-s", name, &child.id().to_string()]).expect("the child is alive");
 }

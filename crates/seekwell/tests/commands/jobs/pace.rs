@@ -1,7 +1,7 @@
 //! When jobs begin and end, and how fast they may be.
 
 use super::{Desk, count, phase};
-use crate::common::{LONG, seekwell, signal, wait_for};
+use crate::common::{LONG, seekwell, signal, wait_for, wait_for_threads};
 use serde_json::Value;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -141,13 +141,13 @@ fn a_request_longer_than_allowed_ends_its_job_and_no_other() {
 fn a_signal_ends_all_jobs_and_leaves_nothing() {
     let Some(desk) = Desk::new() else { return };
     let file = desk.file(
-        "[global]\nsize=8m\nbs=4k\nruntime=60s\ntime_based\n[a]\nrw=randwrite\n[b]\nrw=randread\n\
-         [later]\nstonewall\nrw=read\n",
+        "[global]\nsize=8m\nbs=4k\nruntime=60s\ntime_based\ncomm=storage\n\
+         [a]\nrw=randwrite\n[b]\nrw=randread\n[later]\nstonewall\nrw=read\n",
     );
     let mut command = seekwell(desk.runs.path());
     command.current_dir(desk.dir()).arg("bench").arg(&file).args(["--json"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(1500));
+    wait_for_threads(&child, "storage", 2);
     signal(&child, "INT");
     let document = super::common::done(child.wait_with_output().unwrap()).ends(130).json();
     assert_eq!(document["status"], "interrupted");
@@ -189,15 +189,7 @@ fn threads_bear_the_name_that_comm_gives_them() {
     let mut command = seekwell(desk.runs.path());
     command.current_dir(desk.dir()).arg("bench").arg(file).arg("--no-keep");
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let tasks = format!("/proc/{}/task", child.id());
-    let named = || {
-        let mut tasks = std::fs::read_dir(&tasks).into_iter().flatten().flatten();
-        tasks.any(|task| {
-            let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
-            name.trim() == "storage-thread-"
-        })
-    };
-    wait_for("a thread of that name", named);
+    wait_for_threads(&child, "storage-thread-", 1);
     signal(&child, "INT");
     child.wait().unwrap();
 }

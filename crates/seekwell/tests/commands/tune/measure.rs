@@ -13,10 +13,10 @@ fn args<'a>(rig: &'a Rig, time: &'a str, runtime: &'a str) -> Vec<&'a str> {
 
 #[test]
 fn both_runs_are_shown_without_a_verdict_and_the_trial_outlasts_a_measurement_longer_than_itself() {
-    // The guard's second is over long before the run of two is: without a sign of life in between
-    // it would put the setting back in the middle of what is measured.
+    // The guard's three seconds are over long before the run of four is: without a sign of life in
+    // between it would put the setting back in the middle of what is measured.
     let Some(rig) = Rig::new() else { return };
-    let document = rig.tune(&[&args(&rig, "1s", "2s")[..], &["--json"]].concat()).ends(0).json();
+    let document = rig.tune(&[&args(&rig, "3s", "4s")[..], &["--json"]].concat()).ends(0).json();
     assert_eq!(document["schema"], "seekwell/tune-try/1");
     let measured = &document["measured"];
     assert_eq!(measured["worth"], "one run each: no verdict");
