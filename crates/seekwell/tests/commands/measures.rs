@@ -233,6 +233,13 @@ fn hung_writes_end_at_the_second_signal() {
             tool("losetup", &["--detach", &self.1]);
         }
     }
+    let stat = format!("/sys/block/{}/stat", device.trim_start_matches("/dev/"));
+    let writes = || -> u64 {
+        let stat = std::fs::read_to_string(&stat).unwrap();
+        stat.split_whitespace().nth(4).unwrap().parse().unwrap()
+    };
+    // The number keeps the counters of the devices that had it before.
+    let before = writes();
     let home = home();
     let mut child = seekwell(home.path())
         .args(["bench", "--rw=randwrite", "--runtime=60s", "--on", &device, "--no-keep"])
@@ -241,12 +248,7 @@ fn hung_writes_end_at_the_second_signal() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let stat = format!("/sys/block/{}/stat", device.trim_start_matches("/dev/"));
-    let written = || {
-        let stat = std::fs::read_to_string(&stat).unwrap();
-        stat.split_whitespace().nth(4).and_then(|n| n.parse().ok()).is_some_and(|n: u64| n > 100)
-    };
-    wait_for("a hundred writes", written);
+    wait_for("a hundred writes", || writes() > before + 100);
     let frozen = tool("fsfreeze", &["--freeze", outer.point.to_str().unwrap()]);
     let thaw = Thaw(outer.point.to_str().unwrap().to_owned(), device);
     if frozen.is_none() {
