@@ -104,9 +104,7 @@ fn places(records: &[Record]) -> Vec<(u8, u64, u32)> {
 
 /// Reads, sectors read, writes and sectors written, as the kernel counts them.
 fn counted(device: &str) -> [u64; 4] {
-    let name = device.trim_start_matches("/dev/");
-    let text = fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
-    let fields: Vec<u64> = text.split_whitespace().map(|n| n.parse().unwrap()).collect();
+    let fields = common::counters(device);
     [fields[0], fields[2], fields[4], fields[6]]
 }
 

@@ -64,9 +64,7 @@ fn requests(document: &Value, phase: usize, op: &str) -> u64 {
 /// What the kernel counted of a disk: reads, sectors written, sectors discarded, flushes. (An empty
 /// write that carries a flush counts as a write, so writes show nothing.)
 fn counted(device: &str) -> [u64; 4] {
-    let name = device.rsplit('/').next().unwrap();
-    let text = fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
-    let all: Vec<u64> = text.split_whitespace().map(|n| n.parse().unwrap()).collect();
+    let all = common::counters(device);
     [all[0], all[6], all[13], all[15]]
 }
 

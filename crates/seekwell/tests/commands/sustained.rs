@@ -1,7 +1,7 @@
 //! `bench --suite sustained`: where the write rate falls, on a device that is slowed down after a
 //! volume of data, on modelled drives, and what is refused.
 
-use crate::common::{Loop, Throttle, is_root, run, skip};
+use crate::common::{Loop, Throttle, counters, is_root, run, skip};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -21,9 +21,7 @@ fn close(found: &Value, wanted: f64, within: f64) {
 
 /// Bytes that were written to a device so far.
 fn written(device: &str) -> u64 {
-    let name = device.strip_prefix("/dev/").unwrap_or(device);
-    let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap_or_default();
-    stat.split_whitespace().nth(6).and_then(|n| n.parse::<u64>().ok()).unwrap_or(0) * 512
+    counters(device)[6] * 512
 }
 
 #[test]

@@ -272,6 +272,14 @@ pub fn wait_for(what: &str, mut ready: impl FnMut() -> bool) {
     }
 }
 
+/// What the kernel counted of a disk, in the order of `/sys/block/NAME/stat`. A number of a loop
+/// device keeps the counters of the devices that had it before.
+pub fn counters(device: &str) -> Vec<u64> {
+    let name = device.trim_start_matches("/dev/");
+    let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
+    stat.split_whitespace().map(|n| n.parse().unwrap()).collect()
+}
+
 /// Waits until `count` threads of a child bear this name.
 pub fn wait_for_threads(child: &Child, name: &str, count: usize) {
     let tasks = format!("/proc/{}/task", child.id());
