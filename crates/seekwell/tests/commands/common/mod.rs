@@ -280,6 +280,13 @@ pub fn counters(device: &str) -> Vec<u64> {
     stat.split_whitespace().map(|n| n.parse().unwrap()).collect()
 }
 
+/// At most how many nanoseconds a replay took from when its first request was due. An engine that
+/// starts late measures that much less.
+pub fn played_ns(repeat: &Value) -> u64 {
+    let late = &repeat["fidelity"]["lateness"]["ns_max"];
+    repeat["elapsed_ns"].as_u64().unwrap() + late.as_u64().unwrap()
+}
+
 /// Waits until `count` threads of a child bear this name.
 pub fn wait_for_threads(child: &Child, name: &str, count: usize) {
     let tasks = format!("/proc/{}/task", child.id());

@@ -66,9 +66,8 @@ fn a_ramp_comes_before_measuring_and_a_delay_before_the_job() {
         "[r]\nsize=4m\nbs=4k\nrw=randread\nstartdelay=1\nramp_time=500ms\nruntime=600ms\n\
          time_based\n",
     );
-    assert!(begun.elapsed() >= Duration::from_millis(2100));
-    let elapsed = elapsed_s(&document, "r");
-    assert!((0.55..0.8).contains(&elapsed), "{elapsed}");
+    let (all, measured) = (begun.elapsed().as_secs_f64(), elapsed_s(&document, "r"));
+    assert!(measured > 0.55 && all >= measured + 1.5, "{measured} of {all}");
 }
 
 #[test]
