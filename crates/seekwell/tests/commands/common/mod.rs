@@ -280,11 +280,11 @@ pub fn counters(device: &str) -> Vec<u64> {
     stat.split_whitespace().map(|n| n.parse().unwrap()).collect()
 }
 
-/// At most how many nanoseconds a replay took from when its first request was due. An engine that
-/// starts late measures that much less.
-pub fn played_ns(repeat: &Value) -> u64 {
+/// Nanoseconds that a replay took, and its greatest lateness: one that starts late takes that much
+/// less.
+pub fn played_ns(repeat: &Value) -> (u64, u64) {
     let late = &repeat["fidelity"]["lateness"]["ns_max"];
-    repeat["elapsed_ns"].as_u64().unwrap() + late.as_u64().unwrap()
+    (repeat["elapsed_ns"].as_u64().unwrap(), late.as_u64().unwrap())
 }
 
 /// Waits until `count` threads of a child bear this name.

@@ -38,8 +38,9 @@ fn every_request_of_a_trace_is_made_once_in_the_files_it_names() {
         .collect();
     assert_eq!(files, ["one", "two"]);
     let repeat = &t["repeats"][0];
-    let took = played_ns(repeat);
-    assert!(took >= 50_000_000, "recorded times are kept: {took}");
+    let (took, late) = played_ns(repeat);
+    let times_are_kept = took + late >= 50_000_000 && took < 400_000_000 + late;
+    assert!(times_are_kept, "{took} ns, up to {late} late");
     assert_eq!(repeat["fidelity"]["issued"], 5);
     // As fast as it goes, half the distance, and all of it three times over.
     let fast = format!(
@@ -61,8 +62,8 @@ fn fio_makes_as_many_requests_of_a_trace_with_waits() {
     let document = desk.measured(&text);
     assert_eq!(count(&document, "t", "read"), (2, 8192));
     assert_eq!(count(&document, "t", "write"), (1, 4096));
-    let took = played_ns(&phase(&document, "t")["repeats"][0]);
-    assert!(took >= 20_000_000, "{took}");
+    let (took, late) = played_ns(&phase(&document, "t")["repeats"][0]);
+    assert!(took + late >= 20_000_000, "{took} ns, up to {late} late");
     if tool("fio", &["--version"]).is_none() {
         return skip("fio is not installed");
     }
