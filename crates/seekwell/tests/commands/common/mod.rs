@@ -15,6 +15,7 @@ pub mod zram;
 
 pub use place::Place;
 
+use seekwell_sys::{Background, HostCounters, Live};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -238,10 +239,29 @@ impl Mounted {
         Self::made(bytes, &["-E", "nodiscard,lazy_itable_init=1"], "init_itable=1000")
     }
 
-    /// Whose inode tables the kernel begins to initialise within 5 s, and works at for a quarter of
-    /// a minute.
+    /// Whose inode tables the kernel is initialising, at a steady pace and for half a minute or
+    /// longer. The kernel times the first group that it initialises and pauses 50 times as long
+    /// after each; if that one was held up, a remount makes it time another.
     pub fn initialising() -> Option<Self> {
-        Self::made(64 << 30, &["-E", "nodiscard,lazy_itable_init=1"], "init_itable=30")
+        const OPTIONS: &str = "init_itable=50";
+        let lazily = "nodiscard,lazy_itable_init=1,lazy_journal_init=1";
+        let mounted = Self::made(1 << 40, &["-E", lazily], OPTIONS)?;
+        // At first it reads all block bitmaps, without pauses.
+        let steady = 0.000_15..0.01;
+        let counters = || HostCounters::read(&Live::system());
+        wait_for("initialising inode tables", || {
+            let before = counters();
+            std::thread::sleep(Duration::from_secs(1));
+            let worked = counters().since(&before).background;
+            let is_steady =
+                worked.get(&Background::InodeTables).is_some_and(|share| steady.contains(share));
+            if !is_steady {
+                let remount = format!("remount,{OPTIONS}");
+                tool("mount", &["-o", &remount, mounted.point.to_str().unwrap()]);
+            }
+            is_steady
+        });
+        Some(mounted)
     }
 
     fn made(bytes: u64, mkfs: &[&str], options: &str) -> Option<Self> {
