@@ -1,7 +1,7 @@
 //! Hostile files, given to every command that reads one.
 
 use super::Section;
-use super::rig::{Rig, tool, tree};
+use super::rig::{Rig, filled, tool, tree};
 use crate::{Failure, root};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -78,7 +78,7 @@ pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
                 let pick = rig.below(kind.commands.len() as u64) as usize;
                 for (_, words) in commands.filter(|(i, _)| !rig.quick || *i == pick) {
                     let what = format!("{} of {name}, {how} (round {round})", words[..2].join(" "));
-                    let ended = rig.run(filled(words, &path, &dir))?;
+                    let ended = rig.run(given(words, &path, &dir))?;
                     section.count(&what, ended.documented());
                 }
             }
@@ -98,9 +98,10 @@ fn seeds(folder: &Path, quick: bool) -> Option<Vec<PathBuf>> {
     (!files.is_empty()).then_some(files)
 }
 
-fn filled(words: &[&str], file: &Path, dir: &Path) -> Vec<String> {
+/// A command that is given a file.
+fn given(words: &[&str], file: &Path, dir: &Path) -> Vec<String> {
     let (file, out) = (file.display().to_string(), dir.join("written").display().to_string());
-    words.iter().map(|w| w.replace("FILE", &file).replace("OUT", &out)).collect()
+    words.iter().map(|word| filled(word, &[("FILE", &file), ("OUT", &out)])).collect()
 }
 
 /// One kind of damage, drawn at random.
@@ -172,7 +173,7 @@ fn odd(rig: &mut Rig, section: &mut Section, dir: &Path) -> Result<(), Failure> 
                 let what = format!("{} of {odd}", words[..2].join(" "));
                 let mut command = std::process::Command::new("prlimit");
                 rig.at_home(&mut command).arg("--as=8589934592").arg("--").arg(&rig.seekwell);
-                command.args(filled(words, &path, dir));
+                command.args(given(words, &path, dir));
                 // A pipe without a writer, and zeros without an end, must not be waited for.
                 let child = command
                     .stdout(std::process::Stdio::null())
@@ -266,7 +267,7 @@ fn outputs(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
             };
             let before = tree(&dir)?;
             for force in [&[][..], &["--force"]].into_iter().take(if rig.quick { 1 } else { 2 }) {
-                let put = |word: &&str| word.replace("OUT", &out).replace("IN", &trace);
+                let put = |word: &&str| filled(word, &[("OUT", &out), ("IN", &trace)]);
                 if words.contains(&"serve") && !force.is_empty() {
                     continue;
                 }

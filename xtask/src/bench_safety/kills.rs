@@ -1,7 +1,7 @@
 //! SIGKILL at random moments, over all commands that measure, write or change something.
 
 use super::Section;
-use super::rig::{MIB, Rig, changed, digest, tool, tree};
+use super::rig::{MIB, Rig, changed, digest, filled, tool, tree};
 use crate::Failure;
 use crate::devices::Loop;
 use std::collections::BTreeMap;
@@ -86,8 +86,7 @@ pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
         if devices && disks.is_none() {
             continue;
         }
-        let args: Vec<String> =
-            words.iter().map(|word| filled(word, &dir, &inputs, disks.as_ref())).collect();
+        let args = given(words, &dir, &inputs, disks.as_ref());
         let before = look(&dir, disks.as_ref())?;
         let moment = Duration::from_micros(rig.below(within * 1000));
         let mut child = rig.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
@@ -116,15 +115,16 @@ fn disks(rig: &Rig) -> Result<Disks, Failure> {
     Ok(disks)
 }
 
-fn filled(word: &str, dir: &Path, inputs: &Path, disks: Option<&Disks>) -> String {
-    let mut text = word.to_owned();
+/// The words of a command for these folders and disks.
+fn given(words: &[&str], dir: &Path, inputs: &Path, disks: Option<&Disks>) -> Vec<String> {
+    let [dir, inputs] = [dir, inputs].map(|path| path.display().to_string());
+    let mut values = vec![("DIR", &*dir), ("IN", &*inputs)];
+    let file;
     if let Some(Disks { tried, spare }) = disks {
-        let file = spare.backing.display().to_string();
-        text = text.replace("SPARE_FILE", &file).replace("SPARE", spare.name());
-        text = text.replace("DISK", tried.name());
+        file = spare.backing.display().to_string();
+        values.extend([("SPARE_FILE", &*file), ("SPARE", spare.name()), ("DISK", tried.name())]);
     }
-    let text = text.replace("DIR", &dir.display().to_string());
-    text.strip_prefix("IN/").map_or(text.clone(), |name| inputs.join(name).display().to_string())
+    words.iter().map(|word| filled(word, &values)).collect()
 }
 
 /// The user's files, a long trace, a job, and one kept run.

@@ -253,3 +253,31 @@ pub fn changed(before: &BTreeMap<PathBuf, u64>, after: &BTreeMap<PathBuf, u64>) 
     let lost = before.iter().filter(|(path, sum)| after.get(*path) != Some(sum));
     lost.map(|(path, _)| format!("{} changed or is gone", path.display())).collect()
 }
+
+/// A word of a command with its placeholders filled in. A value may itself contain one, as names
+/// drawn at random do now and then.
+pub fn filled(word: &str, values: &[(&str, &str)]) -> String {
+    let found = values.iter().filter_map(|(name, value)| Some((word.find(name)?, *name, *value)));
+    match found.min_by_key(|(at, ..)| *at) {
+        None => word.to_owned(),
+        Some((at, name, value)) => {
+            let rest = filled(&word[at + name.len()..], values);
+            format!("{}{value}{rest}", &word[..at])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::filled;
+
+    #[test]
+    fn a_value_that_contains_a_placeholder_stays_as_it_is() {
+        let values = [("OUT", "/tmp/xINy/OUT"), ("IN", "/tmp/OUTER"), ("SPARE_FILE", "f")];
+        let values = [&values[..], &[("SPARE", "s")]].concat();
+        assert_eq!(filled("OUT", &values), "/tmp/xINy/OUT");
+        assert_eq!(filled("--of=IN.csv:OUT.csv", &values), "--of=/tmp/OUTER.csv:/tmp/xINy/OUT.csv");
+        assert_eq!(filled("SPARE_FILE,SPARE", &values), "f,s");
+        assert_eq!(filled("--quick", &values), "--quick");
+    }
+}
