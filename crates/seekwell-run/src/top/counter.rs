@@ -28,6 +28,27 @@ pub struct Counter {
     missed: u64,
 }
 
+/// Time with any request outstanding, as the kernel counts it.
+#[derive(Debug, Clone, Copy)]
+struct Busy {
+    /// When it was read: on a busy machine, well after the interval ended.
+    at: Nanos,
+    ms: u64,
+}
+
+impl Busy {
+    fn read(dev: Option<DevId>, view: &dyn View) -> Option<Self> {
+        let ms = DiskCounters::read(view, dev?).ok()?.busy_ms;
+        Some(Self { at: count::now(), ms })
+    }
+
+    /// The share of the time between two readings.
+    fn share_since(self, then: Self) -> f64 {
+        let passed = self.at.since(then.at).0.max(1) as f64;
+        (self.ms.wrapping_sub(then.ms) as f64 * 1e6 / passed).min(1.0)
+    }
+}
+
 #[derive(Debug)]
 struct Counted {
     name: String,
@@ -35,7 +56,7 @@ struct Counted {
     dev: Option<DevId>,
     /// The totals at the end of the previous interval.
     totals: Totals,
-    busy_ms: Option<u64>,
+    busy: Option<Busy>,
     area: u128,
     seen: Option<Seen>,
     held: Held,
@@ -138,7 +159,7 @@ impl Counted {
             name: name.to_owned(),
             dev,
             totals: Totals::default(),
-            busy_ms: busy_ms(dev, view),
+            busy: Busy::read(dev, view),
             area: 0,
             seen: None,
             held: Held::default(),
@@ -169,24 +190,18 @@ impl Counted {
         let area = ended + ages.clone().map(|age| u128::from(age.0)).sum::<u128>();
         let length = until.since(begun).0.max(1) as f64;
         let grown = area.saturating_sub(self.area) as f64;
-        let busy_ms = busy_ms(self.dev, view);
-        let busy = busy_ms.zip(self.busy_ms).map_or(0, |(now, then)| now.wrapping_sub(then));
+        let busy = Busy::read(self.dev, view);
         let depth = Depth {
             mean: grown / length,
             max: None,
-            busy_share: (busy as f64 * 1e6 / length).min(1.0),
+            busy_share: busy.zip(self.busy).map_or(0.0, |(now, then)| now.share_since(then)),
             outstanding: waiting.len() as u64,
             oldest_ns: ages.map(|age| age.0).max(),
         };
-        (self.totals, self.area, self.busy_ms) = (totals, area, busy_ms);
+        (self.totals, self.area, self.busy) = (totals, area, busy);
         let ended = Ended { seen: self.seen, moved, failed: new.failed(), queue, device };
         ended.figures(&self.name, until.since(begun).as_secs_f64(), depth)
     }
-}
-
-/// Time with any request outstanding, as the kernel counts it.
-fn busy_ms(dev: Option<DevId>, view: &dyn View) -> Option<u64> {
-    DiskCounters::read(view, dev?).ok().map(|counters| counters.busy_ms)
 }
 
 fn folder(name: &str) -> PathBuf {
