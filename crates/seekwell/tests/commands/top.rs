@@ -1,7 +1,7 @@
 //! The live view, on devices made for it.
 
 use crate::common::schema::complete;
-use crate::common::{Loop, done, is_root, seekwell, signal, skip, tool, wait_for};
+use crate::common::{Loop, counters, done, is_root, seekwell, signal, skip, tool, wait_for};
 use crate::common::{Ran, run, terminal::Terminal, zram::Zram};
 use seekwell_io::histogram::Histogram;
 use seekwell_trace::formats;
@@ -363,6 +363,7 @@ fn counts_are_exact_and_agree_with_events_read_beside_them() {
     let events = [device, "--json", "--for", "4s", "--via", "tracefs"];
     let events = scene.view(&events, Stdio::piped());
     let (from, to) = (format!("if={device}"), format!("of={device}"));
+    let before = counters(device)[0];
     let dd = |more: &[&str]| tool("dd", &[&["bs=4k", "status=none"], more].concat()).unwrap();
     dd(&[&from, "of=/dev/null", "count=1234", "iflag=direct"]);
     dd(&["if=/dev/zero", &to, "count=321", "oflag=direct", "conv=notrunc,fsync"]);
@@ -378,7 +379,9 @@ fn counts_are_exact_and_agree_with_events_read_beside_them() {
     let (counted, bins) = summed(&counts);
     let (read, event_bins) = summed(&events);
     assert_eq!(lost, 0.0, "{counted:?} and {read:?}");
-    assert_eq!(counted.get("read"), Some(&1234), "{counted:?}");
+    let kernel = counters(device)[0] - before;
+    let seen = format!("{counted:?}, {read:?} of events and {kernel} reads of the disk's own");
+    assert_eq!((counted.get("read"), read.get("read")), (Some(&1234), Some(&1234)), "{seen}");
     assert_eq!(counted, read);
     // A moment passes between one program's look at the clock and the other's.
     let median = |bins: &BTreeMap<u64, u64>| {
