@@ -12,8 +12,10 @@ use seekwell_trace::count::{self, Counting, Outstanding, Place, Slot, Totals};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// A request that is older, on a disk with none in flight, is one whose completion was missed.
+/// On a disk with none in flight, the completion of a request was missed if it is older than this.
 const LOST: Nanos = Nanos(10_000_000_000);
+/// The same of a request that the driver got: it may have to be issued again, but not for so long.
+const LOST_ISSUED: Nanos = Nanos(1_000_000_000);
 
 /// Disks whose requests are counted.
 #[derive(Debug)]
@@ -114,7 +116,10 @@ impl Counter {
         for (slot, counted) in self.counting.slots().zip(&mut self.disks) {
             let folder = folder(&counted.name);
             let mut waiting = waiting.remove(&slot).unwrap_or_default();
-            let lost = |request: &Outstanding| until.since(request.since) > LOST;
+            let lost = |request: &Outstanding| {
+                let allowed = if request.issued { LOST_ISSUED } else { LOST };
+                until.since(request.since) > allowed
+            };
             if waiting.iter().any(lost) && in_flight(view, &folder) == 0 {
                 waiting.extract_if(.., |request| lost(request)).for_each(|request| {
                     self.counting.forget(&request);

@@ -17,7 +17,8 @@ pub struct Table {
     pub entries: [Entry; 1 << TABLE_BITS],
 }
 
-/// A request in flight. `queued` is filled in last and cleared first.
+/// A request in flight. `queued` is filled in last and cleared first: if it is there when the same
+/// bio is queued again, its completion was not seen.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Entry {
@@ -56,6 +57,8 @@ pub struct Share {
     pub first: u64,
     pub sectors: u64,
     pub failed: u64,
+    /// Completions that were not seen: of requests whose bio was queued again before it ended.
+    pub missed: u64,
     /// Queue to completion of each operation; then queue to issue, and issue to completion.
     pub times: [Times; TIMES],
 }

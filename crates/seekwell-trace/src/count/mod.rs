@@ -161,6 +161,8 @@ pub struct Outstanding {
     pub slot: Slot,
     /// When it was queued.
     pub since: Nanos,
+    /// Whether the driver got it.
+    pub issued: bool,
     /// Where it is in the table.
     index: usize,
 }
@@ -202,6 +204,8 @@ pub struct Counting {
     room: usize,
     by_number: HashMap<u32, Slot>,
     attached: Vec<Attached>,
+    /// Requests that were forgotten.
+    forgotten: u64,
 }
 
 impl Counting {
@@ -232,6 +236,7 @@ impl Counting {
             room,
             by_number: HashMap::new(),
             attached: Vec::new(),
+            forgotten: 0,
         };
         disks.iter().try_for_each(|disk| counting.add(*disk).map(|_| ()))?;
         let maps = Maps {
@@ -300,11 +305,19 @@ impl Counting {
         totals
     }
 
-    /// Missed events, and requests that there was no room for; totals lack them.
+    /// What totals lack: missed events, requests that there was no room for, and those of which
+    /// the completion was not seen. Kernels that do not run programs at some moments do not say
+    /// so; such a request is noticed when its bio is queued again, or when it is forgotten.
     pub fn missed(&self) -> u64 {
         // SAFETY: the number lies in the mapping; programs add to it meanwhile.
         let crowded = unsafe { self.missed.at(0).read_volatile() };
-        crowded + self.attached.iter().map(Attached::misses).sum::<u64>()
+        let of = |share: *mut Share| {
+            // SAFETY: as above.
+            unsafe { (&raw const (*share).missed).read_volatile() }
+        };
+        let unseen: u64 = self.slots().flat_map(|slot| self.shares(slot)).map(of).sum();
+        let skipped: u64 = self.attached.iter().map(Attached::misses).sum();
+        crowded + unseen + skipped + self.forgotten
     }
 
     /// The requests in flight, in no order.
@@ -312,12 +325,14 @@ impl Counting {
         let one = |index| {
             // SAFETY: the entry lies in the mapping; programs change it meanwhile, and fill
             // `queued` last.
-            let Entry { queued, sector, dev, op, .. } =
+            let Entry { queued, issued, sector, dev, op, .. } =
                 unsafe { self.entry(index).read_volatile() };
             let slot = *self.by_number.get(&dev)?;
             let (first, sectors) = self.places[slot.0 as usize].sectors();
             let inside = op == Op::Flush as u32 || sector.wrapping_sub(first) < sectors;
-            (queued > 0 && inside).then_some(Outstanding { slot, since: Nanos(queued), index })
+            let since = Nanos(queued);
+            let request = Outstanding { slot, since, issued: issued > 0, index };
+            (queued > 0 && inside).then_some(request)
         };
         (0..1 << layout::TABLE_BITS).filter_map(one).collect()
     }
@@ -329,7 +344,7 @@ impl Counting {
     }
 
     /// Forgets a request whose completion was missed.
-    pub fn forget(&self, request: &Outstanding) {
+    pub fn forget(&mut self, request: &Outstanding) {
         let entry = self.entry(request.index);
         // SAFETY: the entry lies in the mapping. Its disk has nothing in flight, so no program is
         // about to use it.
@@ -337,6 +352,7 @@ impl Counting {
             if (&raw const (*entry).queued).read_volatile() == request.since.0 {
                 (&raw mut (*entry).queued).write_volatile(0);
                 (&raw mut (*entry).key).write_volatile(0);
+                self.forgotten += 1;
             }
         }
     }

@@ -44,8 +44,9 @@ const DONE: i16 = -32;
 const ENTRY: i16 = -40;
 const WAITED: i16 = -48;
 const INDEX: i16 = -56;
+const ISSUED: i16 = -64;
 /// A [`Used`] that is put into its map.
-const VALUE: i16 = INDEX - size_of::<Used>() as i16;
+const VALUE: i16 = ISSUED - size_of::<Used>() as i16;
 
 /// Places of the table that are tried, one after the other.
 const TRIES: usize = 4;
@@ -162,13 +163,13 @@ impl Programs<'_> {
         asm.jump(stamp);
         // It was not seen when it was queued.
         asm.here(unknown);
-        asm.store(Dw, FP, INDEX, R7);
+        asm.store(Dw, FP, ISSUED, R7);
         self.claim(&mut asm, walk);
-        asm.load(Dw, R1, FP, INDEX);
+        asm.load(Dw, R1, FP, ISSUED);
         asm.store(Dw, R7, field!(Entry, issued), R1);
         asm.store(W, R7, field!(Entry, dev), R8);
         asm.here(walk);
-        asm.load(Dw, R7, FP, INDEX);
+        asm.load(Dw, R7, FP, ISSUED);
         asm.jump(next);
         asm.here(out);
         asm.exit();
@@ -333,9 +334,10 @@ impl Programs<'_> {
         asm.here(found);
     }
 
-    /// `R7`: a new entry for the key in `R3`; if there is no room, the request is missed.
+    /// `R7`: a new entry for the key in `R3`; if there is no room, the request is missed. If the
+    /// key has an entry, the completion of an earlier request was.
     fn claim(&self, asm: &mut Asm, none: Label) {
-        let claimed = asm.label();
+        let (claimed, again, counted) = (asm.label(), asm.label(), asm.label());
         Self::spread(asm);
         for _ in 0..TRIES {
             asm.alu(Alu::And, R1, TABLE_MASK);
@@ -344,20 +346,34 @@ impl Programs<'_> {
             asm.mov(R0, 0);
             asm.exchange(R7, field!(Entry, key), R3);
             asm.jump_if(R0, If::Eq, 0, claimed);
-            asm.jump_if(R0, If::Eq, R3, claimed);
+            asm.jump_if(R0, If::Eq, R3, again);
             asm.alu(Alu::Add, R1, 1 << ENTRY_BITS);
         }
         asm.value(R1, self.maps.missed);
         asm.mov(R2, 1);
         asm.add_to(Dw, R1, 0, R2);
         asm.jump(none);
+        asm.here(again);
+        asm.load(Dw, R1, R7, field!(Entry, queued));
+        asm.jump_if(R1, If::Eq, 0, claimed);
+        asm.mov(R0, R7);
+        self.share(asm, counted);
+        asm.mov(R1, 1);
+        asm.add_to(Dw, R7, field!(Share, missed), R1);
+        asm.here(counted);
+        asm.load(Dw, R7, FP, ENTRY);
         asm.here(claimed);
     }
 
     /// The entry of the key in `R3`; `R7`: this processor's share of its disk.
     fn entry_and_share(&self, asm: &mut Asm, none: Label) {
-        let unwanted = asm.label();
         self.find(asm, none);
+        self.share(asm, none);
+    }
+
+    /// `R7`: this processor's share of the disk of the entry in `R0`, which `ENTRY` keeps.
+    fn share(&self, asm: &mut Asm, none: Label) {
+        let unwanted = asm.label();
         asm.store(Dw, FP, ENTRY, R0);
         asm.load(W, R1, R0, field!(Entry, dev));
         asm.store(W, FP, USER, R1);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::capture::tests::skip;
+use std::process::Command;
 
 #[test]
 fn what_came_since_an_earlier_look_is_right_where_numbers_have_wrapped() {
@@ -43,4 +44,70 @@ fn this_kernel_takes_the_programs_and_there_is_room_for_disks_that_come() {
         assert_eq!(counting.totals(slot).device().count(), 0);
     }
     assert!(counting.outstanding().is_empty() && counting.take_usage().unwrap().is_empty());
+}
+
+/// A loop device of 1 MiB; `None` if there is none to be had.
+struct Loop {
+    device: String,
+    _file: tempfile::NamedTempFile,
+}
+
+impl Loop {
+    fn new() -> Option<Self> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1 << 20).unwrap();
+        let made = Command::new("losetup").args(["--find", "--show"]).arg(file.path()).output();
+        let made = made.ok().filter(|made| made.status.success())?;
+        let device = String::from_utf8(made.stdout).unwrap().trim().to_owned();
+        Some(Self { device, _file: file })
+    }
+
+    fn place(&self) -> Place {
+        let name = self.device.trim_start_matches("/dev/");
+        let dev = std::fs::read_to_string(format!("/sys/block/{name}/dev")).unwrap();
+        let (major, minor) = dev.trim().split_once(':').unwrap();
+        Place { disk: (major.parse().unwrap(), minor.parse().unwrap()), part: None }
+    }
+
+    /// Reads from the device, one block after the other.
+    fn read(&self, blocks: u32) {
+        let mut dd = Command::new("dd");
+        dd.args([format!("if={}", self.device), format!("count={blocks}")]);
+        dd.args(["of=/dev/null", "bs=4k", "iflag=direct", "status=none"]);
+        assert!(dd.status().unwrap().success());
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["--detach", &self.device]).status();
+    }
+}
+
+#[test]
+fn completions_that_no_program_saw_are_missed_when_the_bio_comes_back_or_is_forgotten() {
+    let Some(disk) = Loop::new() else { return skip("no loop device to be had") };
+    let mut counting = match Counting::start(&[disk.place()]) {
+        Ok(counting) => counting,
+        Err(why) => return skip(&why.to_string()),
+    };
+    let slot = Slot(0);
+    let known = |counting: &Counting| {
+        let seen = counting.totals(slot).response(Op::Read).count();
+        (seen, counting.missed(), counting.outstanding().len() as u64)
+    };
+    disk.read(50);
+    let (seen, missed, waiting) = known(&counting);
+    assert_eq!(seen + missed + waiting, 50);
+    // The second program sees completions.
+    counting.attached.remove(1);
+    disk.read(250);
+    let (also_seen, later, waiting) = known(&counting);
+    assert_eq!((also_seen, later + waiting), (seen, 300 - seen));
+    assert!(later > missed && waiting > 0, "{later} and {waiting}");
+    for request in counting.outstanding() {
+        assert!(request.issued, "{request:?}");
+        counting.forget(&request);
+    }
+    assert_eq!(known(&counting), (seen, 300 - seen, 0));
 }

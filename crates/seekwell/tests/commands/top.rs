@@ -82,6 +82,14 @@ fn load(scene: &Scene, device: &str) -> Value {
     ran.json()
 }
 
+/// The most requests whose completion may be missed in a test: some kernels run no programs while
+/// process 1 runs, and do not count that. One request may carry 256 merged writes.
+const MOST_LOST: u64 = 300;
+
+fn lost(intervals: &[Value]) -> u64 {
+    intervals.iter().map(|interval| interval["lost_events"].as_u64().unwrap()).sum()
+}
+
 /// What an interval says of a disk.
 fn of<'a>(interval: &'a Value, name: &str) -> Option<&'a Value> {
     interval["devices"].as_array().unwrap().iter().find(|disk| disk["device"] == name)
@@ -102,8 +110,7 @@ fn the_rate_the_times_and_the_process_are_those_of_the_load() {
     let intervals = lines(&seen);
     assert!((6..=7).contains(&intervals.len()), "{}", seen.out);
     complete(&["top-1.json", "common.json#/$defs/latency"], &intervals, &[]);
-    let lost: f64 = intervals.iter().map(|interval| number(&interval["lost_events"])).sum();
-    assert_eq!(lost, 0.0, "{}", seen.out);
+    assert!(lost(&intervals) <= MOST_LOST, "{}", seen.out);
     let busy = busy(&intervals, scene.name());
     assert!(busy.len() >= 3, "{}", seen.out);
     // On a busy machine a request comes later, in another interval.
@@ -359,8 +366,8 @@ fn summed(intervals: &[Value]) -> (BTreeMap<String, u64>, BTreeMap<u64, u64>) {
 fn counts_are_exact_and_agree_with_events_read_beside_them() {
     let Some(scene) = Scene::new() else { return };
     let device = &scene.disk.device;
-    let counts = scene.view(&[device, "--json", "--for", "4s"], Stdio::piped());
-    let events = [device, "--json", "--for", "4s", "--via", "tracefs"];
+    let counts = scene.view(&[device, "--json", "--for", "5s"], Stdio::piped());
+    let events = [device, "--json", "--for", "5s", "--via", "tracefs"];
     let events = scene.view(&events, Stdio::piped());
     let (from, to) = (format!("if={device}"), format!("of={device}"));
     let before = counters(device)[0];
@@ -375,14 +382,16 @@ fn counts_are_exact_and_agree_with_events_read_beside_them() {
         return skip("the kernel does not let its requests be counted here");
     }
     complete(&["top-1.json", "common.json#/$defs/latency"], &counts, &[]);
-    let lost: f64 = counts.iter().map(|interval| number(&interval["lost_events"])).sum();
+    let lost = lost(&counts);
     let (counted, bins) = summed(&counts);
     let (read, event_bins) = summed(&events);
-    assert_eq!(lost, 0.0, "{counted:?} and {read:?}");
     let kernel = counters(device)[0] - before;
-    let seen = format!("{counted:?}, {read:?} of events and {kernel} reads of the disk's own");
-    assert_eq!((counted.get("read"), read.get("read")), (Some(&1234), Some(&1234)), "{seen}");
-    assert_eq!(counted, read);
+    let seen = format!("{counted:?} and {lost}, {read:?} of events, {kernel} reads of the disk");
+    assert_eq!((read.get("read"), kernel), (Some(&1234), 1234), "{seen}");
+    // A kernel may not run programs at some moments; then it is known how many are missing.
+    let sum = |requests: &BTreeMap<String, u64>| requests.values().sum::<u64>();
+    assert_eq!(sum(&counted) + lost, sum(&read), "{seen}");
+    assert!(lost <= MOST_LOST && (lost > 0 || counted == read), "{seen}");
     // A moment passes between one program's look at the clock and the other's.
     let median = |bins: &BTreeMap<u64, u64>| {
         let half = bins.values().sum::<u64>() / 2;
