@@ -240,26 +240,33 @@ impl Mounted {
     }
 
     /// Whose inode tables the kernel is initialising, at a steady pace and for half a minute or
-    /// longer. The kernel times the first group that it initialises and pauses 50 times as long
+    /// longer. The kernel times the first group that it initialises and pauses ten times as long
     /// after each; if that one was held up, a remount makes it time another.
     pub fn initialising() -> Option<Self> {
-        const OPTIONS: &str = "init_itable=50";
+        const OPTIONS: &str = "init_itable=10";
+        /// In one second a slow pace may look steady.
+        const SECONDS: usize = 3;
         let lazily = "nodiscard,lazy_itable_init=1,lazy_journal_init=1";
         let mounted = Self::made(1 << 40, &["-E", lazily], OPTIONS)?;
         // At first it reads all block bitmaps, without pauses.
-        let steady = 0.000_15..0.01;
+        let steady = 0.000_15..0.03;
         let counters = || HostCounters::read(&Live::system());
-        wait_for("initialising inode tables", || {
+        let is_steady = || {
             let before = counters();
             std::thread::sleep(Duration::from_secs(1));
             let worked = counters().since(&before).background;
-            let is_steady =
-                worked.get(&Background::InodeTables).is_some_and(|share| steady.contains(share));
-            if !is_steady {
+            worked.get(&Background::InodeTables).is_some_and(|share| steady.contains(share))
+        };
+        let mut seconds = 0;
+        wait_for("initialising inode tables", || {
+            if is_steady() {
+                seconds += 1;
+            } else {
+                seconds = 0;
                 let remount = format!("remount,{OPTIONS}");
                 tool("mount", &["-o", &remount, mounted.point.to_str().unwrap()]);
             }
-            is_steady
+            seconds == SECONDS
         });
         Some(mounted)
     }
