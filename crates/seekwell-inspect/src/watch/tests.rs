@@ -307,7 +307,7 @@ fn a_loop_device_that_comes_and_goes_is_seen() {
     let made = Command::new("losetup").args(["--find", "--show"]).arg(file.path()).output();
     let made = match made {
         Ok(output) if output.status.success() => output,
-        _ => return eprintln!("skipped: no loop device to be had"),
+        _ => return eprintln!("skipped: loop devices cannot be set up here"),
     };
     let device = Loop(String::from_utf8_lossy(&made.stdout).trim().to_owned());
     let name = device.0.trim_start_matches("/dev/").to_owned();

@@ -12,9 +12,9 @@ use seekwell_trace::count::{self, Counting, Outstanding, Place, Slot, Totals};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// On a disk with none in flight, the completion of a request was missed if it is older than this.
+/// If nothing is in flight on its disk, the completion of a request this old was missed.
 const LOST: Nanos = Nanos(10_000_000_000);
-/// The same of a request that the driver got: it may have to be issued again, but not for so long.
+/// The same for a request that was issued. A requeue delays it too, but not for as long.
 const LOST_ISSUED: Nanos = Nanos(1_000_000_000);
 
 /// Disks whose requests are counted.

@@ -57,7 +57,7 @@ pub struct Share {
     pub first: u64,
     pub sectors: u64,
     pub failed: u64,
-    /// Completions that were not seen: of requests whose bio was queued again before it ended.
+    /// Requests whose completion was not seen, because their bio was queued again first.
     pub missed: u64,
     /// Queue to completion of each operation; then queue to issue, and issue to completion.
     pub times: [Times; TIMES],

@@ -161,7 +161,7 @@ pub struct Outstanding {
     pub slot: Slot,
     /// When it was queued.
     pub since: Nanos,
-    /// Whether the driver got it.
+    /// Whether it was issued to the driver.
     pub issued: bool,
     /// Where it is in the table.
     index: usize,
@@ -204,7 +204,7 @@ pub struct Counting {
     room: usize,
     by_number: HashMap<u32, Slot>,
     attached: Vec<Attached>,
-    /// Requests that were forgotten.
+    /// Requests passed to [`Counting::forget`].
     forgotten: u64,
 }
 
@@ -305,9 +305,10 @@ impl Counting {
         totals
     }
 
-    /// What totals lack: missed events, requests that there was no room for, and those of which
-    /// the completion was not seen. Kernels that do not run programs at some moments do not say
-    /// so; such a request is noticed when its bio is queued again, or when it is forgotten.
+    /// What is missing from the totals: events that the kernel reports as missed, requests that
+    /// did not fit into the table, and requests whose completion was not seen. Some kernels skip
+    /// programs at times without counting it; such a completion is noticed when its bio is queued
+    /// again or its request is forgotten.
     pub fn missed(&self) -> u64 {
         // SAFETY: the number lies in the mapping; programs add to it meanwhile.
         let crowded = unsafe { self.missed.at(0).read_volatile() };

@@ -334,8 +334,8 @@ impl Programs<'_> {
         asm.here(found);
     }
 
-    /// `R7`: a new entry for the key in `R3`; if there is no room, the request is missed. If the
-    /// key has an entry, the completion of an earlier request was.
+    /// `R7`: a new entry for the key in `R3`. If there is no room, counts the request as missed;
+    /// if the key has an entry already, counts the completion of that earlier request as missed.
     fn claim(&self, asm: &mut Asm, none: Label) {
         let (claimed, again, counted) = (asm.label(), asm.label(), asm.label());
         Self::spread(asm);

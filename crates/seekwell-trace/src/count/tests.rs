@@ -46,20 +46,24 @@ fn this_kernel_takes_the_programs_and_there_is_room_for_disks_that_come() {
     assert!(counting.outstanding().is_empty() && counting.take_usage().unwrap().is_empty());
 }
 
-/// A loop device of 1 MiB; `None` if there is none to be had.
+/// A loop device of 1 MiB.
 struct Loop {
     device: String,
     _file: tempfile::NamedTempFile,
 }
 
 impl Loop {
-    fn new() -> Option<Self> {
+    fn new() -> Result<Self, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         file.as_file().set_len(1 << 20).unwrap();
-        let made = Command::new("losetup").args(["--find", "--show"]).arg(file.path()).output();
-        let made = made.ok().filter(|made| made.status.success())?;
+        let mut losetup = Command::new("losetup");
+        let made = losetup.args(["--find", "--show"]).arg(file.path()).output();
+        let made = made.map_err(|why| format!("losetup: {why}"))?;
+        if !made.status.success() {
+            return Err(String::from_utf8_lossy(&made.stderr).trim().to_owned());
+        }
         let device = String::from_utf8(made.stdout).unwrap().trim().to_owned();
-        Some(Self { device, _file: file })
+        Ok(Self { device, _file: file })
     }
 
     fn attribute(&self, attribute: &str) -> String {
@@ -73,12 +77,12 @@ impl Loop {
         Place { disk: (major.parse().unwrap(), minor.parse().unwrap()), part: None }
     }
 
-    /// Reads that the kernel counted.
+    /// Reads completed, as the kernel counts them. Other programs may read a new device too.
     fn reads(&self) -> u64 {
         self.attribute("stat").split_whitespace().next().unwrap().parse().unwrap()
     }
 
-    /// Reads from the device, one block after the other.
+    /// Reads this many blocks of 4 KiB in order, past the page cache.
     fn read(&self, blocks: u32) {
         let mut dd = Command::new("dd");
         dd.args([format!("if={}", self.device), format!("count={blocks}")]);
@@ -95,7 +99,10 @@ impl Drop for Loop {
 
 #[test]
 fn completions_that_no_program_saw_are_missed_when_the_bio_comes_back_or_is_forgotten() {
-    let Some(disk) = Loop::new() else { return skip("no loop device to be had") };
+    let disk = match Loop::new() {
+        Ok(disk) => disk,
+        Err(why) => return skip(&why),
+    };
     let mut counting = match Counting::start(&[disk.place()]) {
         Ok(counting) => counting,
         Err(why) => return skip(&why.to_string()),
@@ -108,7 +115,7 @@ fn completions_that_no_program_saw_are_missed_when_the_bio_comes_back_or_is_forg
     disk.read(50);
     let (seen, missed, waiting) = known(&counting);
     assert_eq!(seen + missed + waiting, disk.reads() - before);
-    // The second program sees completions.
+    // Detaches the program that sees completions.
     counting.attached.remove(1);
     disk.read(250);
     let (also_seen, later, waiting) = known(&counting);

@@ -88,7 +88,7 @@ impl Parted {
         let device = tool("losetup", &["--partscan", "--find", "--show", path.to_str().unwrap()]);
         let device = device.map(|text| text.trim().to_owned());
         let Some(device) = device else {
-            skip("no loop device to be had");
+            skip("loop devices cannot be set up here");
             return None;
         };
         let parted = Self { device, _dir: dir };
@@ -185,7 +185,7 @@ fn a_stack_is_recorded_with_every_disk_it_stands_on() {
     tool("sync", &["-f", lower.point.to_str().unwrap()]).unwrap();
     let path = file.to_str().unwrap();
     let Some(upper) = tool("losetup", &["--find", "--show", path]) else {
-        return skip("no second loop device to be had");
+        return skip("a second loop device cannot be set up here");
     };
     let attached = Attached(upper.trim().to_owned());
     let upper = &attached.0;

@@ -82,8 +82,8 @@ fn load(scene: &Scene, device: &str) -> Value {
     ran.json()
 }
 
-/// The most requests whose completion may be missed in a test: some kernels run no programs while
-/// process 1 runs, and do not count that. One request may carry 256 merged writes.
+/// The most completions that a test accepts as missed: some kernels skip programs while process 1
+/// runs. One completed request may stand for 256 merged writes.
 const MOST_LOST: u64 = 300;
 
 fn lost(intervals: &[Value]) -> u64 {
@@ -145,7 +145,7 @@ fn a_disk_that_hangs_is_seen_though_nothing_completes() {
     let file = lower.point.join("inner.img");
     fs::File::create(&file).unwrap().set_len(16 << 20).unwrap();
     let Some(upper) = tool("losetup", &["--find", "--show", file.to_str().unwrap()]) else {
-        return skip("no second loop device to be had");
+        return skip("a second loop device cannot be set up here");
     };
     let upper = Attached { device: upper.trim().to_owned(), below: lower.point.clone() };
     if tool("fsfreeze", &["--freeze", lower.point.to_str().unwrap()]).is_none() {
@@ -388,7 +388,7 @@ fn counts_are_exact_and_agree_with_events_read_beside_them() {
     let kernel = counters(device)[0] - before;
     let seen = format!("{counted:?} and {lost}, {read:?} of events, {kernel} reads of the disk");
     assert_eq!((read.get("read"), kernel), (Some(&1234), 1234), "{seen}");
-    // A kernel may not run programs at some moments; then it is known how many are missing.
+    // What the kernel hid from the programs is reported as lost.
     let sum = |requests: &BTreeMap<String, u64>| requests.values().sum::<u64>();
     assert_eq!(sum(&counted) + lost, sum(&read), "{seen}");
     assert!(lost <= MOST_LOST && (lost > 0 || counted == read), "{seen}");

@@ -155,7 +155,7 @@ impl Loop {
         std::fs::File::create(&backing).unwrap().set_len(bytes).unwrap();
         let device = tool("losetup", &["--find", "--show", backing.to_str().unwrap()]);
         let Some(device) = device else {
-            skip("no loop device to be had");
+            skip("loop devices cannot be set up here");
             return None;
         };
         let device = device.trim().to_owned();
@@ -239,12 +239,12 @@ impl Mounted {
         Self::made(bytes, &["-E", "nodiscard,lazy_itable_init=1"], "init_itable=1000")
     }
 
-    /// Whose inode tables the kernel is initialising, at a steady pace and for half a minute or
-    /// longer. The kernel times the first group that it initialises and pauses ten times as long
-    /// after each; if that one was held up, a remount makes it time another.
+    /// An ext4 whose inode tables the kernel initialises at a steady pace, for at least half a
+    /// minute. The kernel times the first group and pauses ten times as long after each one. If
+    /// the first was held up, a remount makes the kernel time another.
     pub fn initialising() -> Option<Self> {
         const OPTIONS: &str = "init_itable=10";
-        /// In one second a slow pace may look steady.
+        /// Steady seconds in a row. A kernel that pauses for longer may still work in one second.
         const SECONDS: usize = 3;
         let lazily = "nodiscard,lazy_itable_init=1,lazy_journal_init=1";
         let mounted = Self::made(1 << 40, &["-E", lazily], OPTIONS)?;
@@ -273,11 +273,18 @@ impl Mounted {
 
     fn made(bytes: u64, mkfs: &[&str], options: &str) -> Option<Self> {
         let disk = Loop::new(bytes)?;
-        tool("mkfs.ext4", &[&["-q", "-F"], mkfs, &[&disk.device]].concat())?;
+        let does = |program, args: &[&str]| {
+            let done = tool(program, args);
+            if done.is_none() {
+                skip(&format!("{program} does not work here"));
+            }
+            done
+        };
+        does("mkfs.ext4", &[&["-q", "-F"], mkfs, &[&disk.device]].concat())?;
         let dir = tempfile::tempdir().unwrap();
         let point = dir.path().join("mnt");
         std::fs::create_dir(&point).unwrap();
-        tool("mount", &["-o", options, &disk.device, point.to_str().unwrap()])?;
+        does("mount", &["-o", options, &disk.device, point.to_str().unwrap()])?;
         Some(Self { point, disk, _dir: dir })
     }
 }

@@ -182,7 +182,7 @@ impl Numbered {
         let number = 2000 + usize::try_from(std::process::id()).unwrap() % 10_000;
         let own = Self { number, dir: tempfile::tempdir().unwrap() };
         if own.control(0x4C80).is_none() || own.attach("first.img").is_none() {
-            skip("no loop device of a given number to be had");
+            skip("a loop device with a chosen number cannot be set up here");
             return None;
         }
         Some(own)
