@@ -4,7 +4,7 @@
 mod common;
 
 use jiff::Timestamp;
-use rustix::mount::{MountFlags, UnmountFlags, mount, mount_remount, unmount};
+use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_remount, unmount};
 use seekwell_runs::{Filter, RunKind, RunState, Runs, Status, Store, StoreError};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -67,17 +67,35 @@ fn a_kill_at_any_moment_leaves_a_bundle_that_can_be_read() {
     assert!(states > 50, "some were killed after more than the first save");
 }
 
-/// A file system in memory, unmounted when dropped.
-struct Tmpfs(TempDir);
+/// A folder that is mounted, and unmounted when dropped.
+struct Mounted(TempDir);
 
-impl Tmpfs {
-    fn new(options: &str) -> Option<Self> {
+impl Mounted {
+    /// A file system in memory.
+    fn tmpfs(options: &str) -> Option<Self> {
         let dir = TempDir::new().unwrap();
         let options = std::ffi::CString::new(options).unwrap();
-        match mount("tmpfs", dir.path(), "tmpfs", MountFlags::empty(), options.as_c_str()) {
+        let mounted = mount("tmpfs", dir.path(), "tmpfs", MountFlags::empty(), options.as_c_str());
+        Self::or_skip(dir, mounted)
+    }
+
+    /// This folder, read-only from now on.
+    ///
+    /// It is a mount of its own, because a file system with a file open for writing cannot be
+    /// remounted read-only. Any child that another test starts holds our open files until it calls
+    /// exec(2), even those that are closed here.
+    fn read_only(dir: TempDir) -> Option<Self> {
+        let bound = mount_bind(dir.path(), dir.path());
+        let mounted = Self::or_skip(dir, bound)?;
+        mount_remount(mounted.path(), MountFlags::BIND | MountFlags::RDONLY, "").unwrap();
+        Some(mounted)
+    }
+
+    fn or_skip(dir: TempDir, mounted: rustix::io::Result<()>) -> Option<Self> {
+        match mounted {
             Ok(()) => Some(Self(dir)),
             Err(error) => {
-                eprintln!("skipped: a tmpfs could not be mounted: {error}");
+                eprintln!("skipped: nothing can be mounted here: {error}");
                 None
             }
         }
@@ -88,7 +106,7 @@ impl Tmpfs {
     }
 }
 
-impl Drop for Tmpfs {
+impl Drop for Mounted {
     fn drop(&mut self) {
         let _ = unmount(self.0.path(), UnmountFlags::DETACH);
     }
@@ -96,7 +114,7 @@ impl Drop for Tmpfs {
 
 #[test]
 fn a_disk_that_fills_up_says_so_and_keeps_what_was_saved() {
-    let Some(disk) = Tmpfs::new("size=128k,mode=700") else { return };
+    let Some(disk) = Mounted::tmpfs("size=128k,mode=700") else { return };
     let store = Store::open(disk.path());
     let mut writer = store.create(RunKind::Checkup, Timestamp::now()).unwrap();
     let (run, detail) = common::run(writer.id(), 1);
@@ -113,13 +131,13 @@ fn a_disk_that_fills_up_says_so_and_keeps_what_was_saved() {
 
 #[test]
 fn a_read_only_disk_can_be_read_and_refuses_the_rest_clearly() {
-    let Some(disk) = Tmpfs::new("size=4m,mode=700") else { return };
-    let store = Store::open(disk.path());
+    let dir = TempDir::new().unwrap();
+    let store = Store::open(dir.path());
     let mut writer = store.create(RunKind::Checkup, Timestamp::now()).unwrap();
     let (run, detail) = common::run(writer.id(), 1);
     writer.save(&run, &detail).unwrap();
     drop(writer);
-    mount_remount(disk.path(), MountFlags::RDONLY, "").unwrap();
+    let Some(disk) = Mounted::read_only(dir) else { return };
     assert_eq!(store.list(&Filter::default()).unwrap().runs.len(), 1);
     assert_eq!(store.load("last").unwrap().0.id, run.id);
     for error in [
