@@ -12,9 +12,9 @@ use crate::document::{Document, Status};
 use crate::error::ExperimentError;
 use crate::noise::Noise;
 use jiff::Timestamp;
-use rustix::fs::{FlockOperation, flock};
 use seekwell_access::{
-    OutputFile, create_private_dir, create_private_dir_all, make_private, open_private, sweep,
+    Locked, OutputFile, create_private_dir, create_private_dir_all, make_private, open_private,
+    sweep,
 };
 use seekwell_runs::{Detail, RepeatDetail, fresh_id, ids_meant, is_being_written, is_id};
 use seekwell_sys::read_file;
@@ -229,16 +229,16 @@ pub struct Folder {
     id: String,
     /// What the file of details holds, once it is known.
     detail: Option<Detail>,
-    _lock: File,
+    _lock: Locked,
 }
 
 impl Folder {
     fn lock(dir: PathBuf, id: String) -> Result<Self, ExperimentError> {
         let path = dir.join(LOCK);
         let lock = open_private(&path).map_err(io_error("creating", &path))?;
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let Some(lock) = Locked::of(lock).map_err(io_error("locking", &path))? else {
             return Err(ExperimentError::Busy { id });
-        }
+        };
         let _ = sweep(&dir);
         Ok(Self { dir, id, detail: None, _lock: lock })
     }

@@ -9,8 +9,7 @@ use crate::error::FleetError;
 use crate::parquet::{keys, write};
 use crate::table::{Row, Table};
 use crate::tables::{rows, tables};
-use rustix::fs::{FlockOperation, flock};
-use seekwell_access::OutputFile;
+use seekwell_access::{Locked, OutputFile};
 use seekwell_runs::{Detail, RunDocument};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -30,7 +29,7 @@ pub struct Export {
     /// What is to be written, by month.
     batches: BTreeMap<String, Batch>,
     exported: Exported,
-    _lock: File,
+    _lock: Locked,
 }
 
 /// What an export did.
@@ -59,8 +58,8 @@ impl Export {
     pub fn open(dir: &Path) -> Result<Self, FleetError> {
         fs::create_dir_all(dir).map_err(FleetError::io("creating", dir))?;
         let lock = File::open(dir).map_err(FleetError::io("opening", dir))?;
-        flock(&lock, FlockOperation::NonBlockingLockExclusive)
-            .map_err(|_| FleetError::Busy { path: dir.to_path_buf() })?;
+        let lock = Locked::of(lock).map_err(FleetError::io("locking", dir))?;
+        let lock = lock.ok_or_else(|| FleetError::Busy { path: dir.to_path_buf() })?;
         let [others @ .., runs] = tables();
         let mut there = BTreeSet::new();
         let mut whole = BTreeSet::new();
