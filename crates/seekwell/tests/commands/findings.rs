@@ -166,8 +166,7 @@ fn a_file_system_without_a_place_to_measure_is_inspected_and_its_device_read() {
     let full = run(home.path(), &checkup).ends(3);
     assert!(full.out.contains("% full") && full.err.contains("too little room"), "{}", full.out);
     assert!(full.out.contains(&format!("read from {}", disk.disk.device)), "{}", full.out);
-    let point = disk.point.to_str().unwrap();
-    common::tool("mount", &["-o", "remount,ro", point]).expect("it can be remounted");
+    disk.make_read_only();
     let read_only = run(home.path(), &[&checkup[..], &["--json"]].concat()).ends(3);
     assert!(read_only.out.contains("is mounted read-only"), "{}", read_only.out);
     let document = read_only.json();

@@ -1,6 +1,6 @@
 //! `seekwell bench --suite` as it is typed: what it prints, keeps, refuses and leaves behind.
 
-use crate::common::{self, Mounted, names, tool};
+use crate::common::{self, Mounted, names};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -165,7 +165,7 @@ fn every_suite_refuses_a_file_system_that_is_read_only_or_has_no_room_or_inodes(
     }
     each(3, "has room for 0 more files");
     std::fs::remove_dir_all(&filler).unwrap();
-    tool("mount", &["-o", "remount,ro", &on]).expect("it can be mounted again");
+    disk.make_read_only();
     each(3, "read-only");
 }
 

@@ -271,6 +271,13 @@ impl Mounted {
         Some(mounted)
     }
 
+    /// Remounts it read-only. The kernel refuses that while a file is open for writing, which a
+    /// child that another test starts may hold until it calls exec(2).
+    pub fn make_read_only(&self) {
+        let remount = ["-o", "remount,ro", self.point.to_str().unwrap()];
+        wait_for("remounting read-only", || tool("mount", &remount).is_some());
+    }
+
     fn made(bytes: u64, mkfs: &[&str], options: &str) -> Option<Self> {
         let disk = Loop::new(bytes)?;
         let does = |program, args: &[&str]| {
